@@ -1,0 +1,187 @@
+"""The command line: arguments become one command."""
+
+import argparse
+import json
+import platform
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import msgspec
+
+from exporter import __version__
+from exporter.addresses import parse_address, parse_listen_address
+from exporter.configuration import ConfigFile, Configuration, build, json_schema, load
+from exporter.daemon import serve
+from exporter.durations import parse_duration
+from exporter.errors import ConfigurationError, ExporterError
+from exporter.logs import configure
+
+PROGRAM = "memcached-exporter"
+USAGE_ERROR = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status: 2 for wrong usage or configuration."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    commands = {"serve": _serve, "config": _config}
+    command = commands[given.pop(0)] if given and given[0] in commands else _serve
+    try:
+        return command(given)
+    except ConfigurationError as error:
+        return _fail(str(error), USAGE_ERROR)
+    except ExporterError as error:
+        return _fail(str(error), 1)
+
+
+def _fail(message: str, status: int) -> int:
+    print(f"{PROGRAM}: {message}", file=sys.stderr)
+    return status
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, without the whole usage before it."""
+
+    def error(self, message: str) -> NoReturn:
+        text = re.sub(r"^argument (\S+):", r"\1:", message)
+        raise SystemExit(_fail(f"{text} (see {PROGRAM} --help)", USAGE_ERROR))
+
+
+def _serve(arguments: list[str]) -> int:
+    flags = _serve_parser().parse_args(arguments)
+    configuration = _configuration(flags)
+    configure(configuration.log)
+    return serve(configuration)
+
+
+def _serve_parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        PROGRAM,
+        usage="%(prog)s [serve] [flags] | config check FILE | config schema",
+        description="Prometheus exporter for memcached. Without flags it reads localhost:11211"
+        " and serves http://localhost:9150/metrics.",
+        epilog="Flags override the configuration file.",
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add(
+        "--memcached.address",
+        action="append",
+        metavar="ADDRESS",
+        type=_checked(parse_address),
+        help="a server to read: host[:port], [v6][:port], /path or unix:/path; repeat it for more"
+        " (default localhost:11211)",
+    )
+    add(
+        "--memcached.timeout",
+        metavar="DURATION",
+        type=_checked(parse_duration),
+        help="longest time for one scrape of one server (default 1s)",
+    )
+    add(
+        "--memcached.assume-no-napi-ids",
+        action="store_true",
+        help="read `stats settings` also from remote memcached 1.6.9 to 1.6.39: only if none of"
+        " them was started with -N, since the command kills such a server",
+    )
+    add(
+        "--web.listen-address",
+        action="append",
+        metavar="ADDRESS",
+        type=_checked(parse_listen_address),
+        help="where to serve: :port, host:port or [v6]:port; repeat it for more (default :9150)",
+    )
+    add("--web.telemetry-path", metavar="PATH", help="path of the metrics (default /metrics)")
+    add("--web.scrape-path", metavar="PATH", help="path to read one target (default /scrape)")
+    add("--config.file", metavar="FILE", type=Path, help="configuration file (YAML)")
+    add("--log.level", choices=["debug", "info", "warn", "error"], help="(default info)")
+    add("--log.format", choices=["logfmt", "json"], help="(default logfmt)")
+    add(
+        "--version",
+        action="version",
+        version=f"{PROGRAM}, version {__version__} (Python {platform.python_version()})",
+    )
+    return parser
+
+
+def _checked(parse: Callable[[str], object]) -> Callable[[str], str]:
+    """Return a check for argparse: the text is kept, its meaning comes with the configuration."""
+
+    def check(text: str) -> str:
+        try:
+            parse(text)
+        except (ExporterError, ValueError) as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+        return text
+
+    return check
+
+
+def _configuration(flags: argparse.Namespace) -> Configuration:
+    """Lay the flags over the file."""
+    given = vars(flags)
+    path: Path | None = given["config.file"]
+    file, place = load(path) if path else (ConfigFile(), _flag_of)
+    return build(_overridden(file, given), place)
+
+
+_FLAGS = {
+    "servers": "--memcached.address",
+    "modules.default.timeout": "--memcached.timeout",
+    "web.telemetry_path": "--web.telemetry-path",
+    "web.scrape_path": "--web.scrape-path",
+}
+
+
+def _flag_of(key_path: str) -> str:
+    """Name the flag that a key of the configuration stands for, when there is no file."""
+    return next((flag for key, flag in _FLAGS.items() if key_path.startswith(key)), key_path)
+
+
+def _overridden(file: ConfigFile, given: dict[str, object]) -> ConfigFile:
+    """Return the file's data with the flags that were given in their places."""
+    changes = msgspec.to_builtins(file)
+    if given["memcached.address"]:
+        changes["servers"] = [{"address": text} for text in _listed(given["memcached.address"])]
+    default = changes["modules"].setdefault("default", {})
+    if given["memcached.timeout"]:
+        default["timeout"] = given["memcached.timeout"]
+    if given["memcached.assume_no_napi_ids"]:
+        default["assume_no_napi_ids"] = True
+    for flag, section, key in (
+        ("web.listen_address", "web", "listen"),
+        ("web.telemetry_path", "web", "telemetry_path"),
+        ("web.scrape_path", "web", "scrape_path"),
+        ("log.level", "log", "level"),
+        ("log.format", "log", "format"),
+    ):
+        if given[flag]:
+            changes[section][key] = given[flag]
+    try:
+        return msgspec.convert(changes, ConfigFile)
+    except msgspec.ValidationError as error:
+        raise ConfigurationError(f"flags: {error}") from error
+
+
+def _listed(value: object) -> list[str]:
+    return value if isinstance(value, list) else []
+
+
+def _config(arguments: list[str]) -> int:
+    parser = _Parser(f"{PROGRAM} config", allow_abbrev=False)
+    actions = parser.add_subparsers(dest="action", required=True, metavar="check|schema")
+    check = actions.add_parser("check", help="check a configuration file: exit status 0 or 2")
+    check.add_argument("file", type=Path, metavar="FILE")
+    actions.add_parser("schema", help="print the file's JSON Schema, for editors")
+    flags = parser.parse_args(arguments)
+    if flags.action == "schema":
+        print(json.dumps(json_schema(), indent=2))
+        return 0
+    configuration = build(*load(flags.file))
+    print(
+        f"{flags.file}: good: servers: {len(configuration.servers)},"
+        f" modules: {', '.join(configuration.modules)}"
+    )
+    return 0

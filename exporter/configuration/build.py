@@ -1,0 +1,138 @@
+"""From the file's data to the Configuration: meaning, cross-checks and defaults."""
+
+import ipaddress
+import re
+
+from exporter.addresses import DEFAULT_PORT, Address, parse_address, parse_listen_address
+from exporter.catalogue import LABEL_NAMES, SECTIONS
+from exporter.configuration.file import ConfigFile, ModuleEntry, Place, ServerEntry
+from exporter.configuration.model import Allow, Configuration, Log, Module, Server, Web
+from exporter.durations import parse_duration
+from exporter.errors import AddressError, ConfigurationError
+
+DEFAULT_SERVER = "localhost:11211"
+
+_LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*\Z")
+_TARGET_LABELS = {"job", "instance"}
+
+
+def build(file: ConfigFile, place: Place) -> Configuration:
+    """Check what the file's shape alone cannot, and fill in the defaults.
+
+    Without any ``servers`` key the server on localhost is read, as the official exporter does.
+    Raises ConfigurationError with the place and the remedy.
+    """
+    modules = {
+        name: _module(name, entry, place)
+        for name, entry in ({"default": ModuleEntry()} | file.modules).items()
+    }
+    entries = file.servers
+    if entries is None:
+        entries = [ServerEntry(address=DEFAULT_SERVER)]
+    return Configuration(
+        servers=_servers(entries, modules, place),
+        modules=modules,
+        allow=_allow(file.scrape.allow, place),
+        web=_web(file, place),
+        log=Log(level=file.log.level, format=file.log.format),
+    )
+
+
+def _module(name: str, entry: ModuleEntry, place: Place) -> Module:
+    timeout = parse_duration(entry.timeout)
+    if not 0.001 <= timeout <= 3600:
+        raise ConfigurationError(f"{place(f'modules.{name}.timeout')}: must be from 1ms to 1h")
+    wanted = {"stats", *entry.sections}
+    return Module(
+        name=name,
+        timeout=timeout,
+        sections=tuple(section.name for section in SECTIONS if section.name in wanted),
+        assume_no_napi_ids=entry.assume_no_napi_ids,
+        max_reply_bytes=entry.max_reply_bytes,
+    )
+
+
+def _servers(
+    entries: list[ServerEntry], modules: dict[str, Module], place: Place
+) -> tuple[Server, ...]:
+    servers: list[Server] = []
+    first: dict[str, int] = {}
+    for i, entry in enumerate(entries):
+        address = _address(entry.address, place(f"servers[{i}].address"))
+        if address.endpoint in first:
+            raise ConfigurationError(
+                f'{place(f"servers[{i}].address")}: "{entry.address}" is the same server as'
+                f" servers[{first[address.endpoint]}]: remove one"
+            )
+        first[address.endpoint] = i
+        if entry.module not in modules:
+            raise ConfigurationError(
+                f'{place(f"servers[{i}].module")}: no module is named "{entry.module}":'
+                f" use one of {', '.join(modules)}"
+            )
+        labels = _labels(entry.labels, place, f"servers[{i}].labels")
+        servers.append(Server(address=address, module=modules[entry.module], labels=labels))
+    return tuple(servers)
+
+
+def _address(text: str, shown: str) -> Address:
+    try:
+        return parse_address(text)
+    except AddressError as error:
+        raise ConfigurationError(f"{shown}: {error}") from error
+
+
+def _labels(labels: dict[str, str], place: Place, path: str) -> tuple[tuple[str, str], ...]:
+    for name in labels:
+        shown = place(f"{path}.{name}")
+        if not _LABEL_NAME.match(name) or name.startswith("__"):
+            raise ConfigurationError(
+                f"{shown}: not a label name: use letters, digits and _, no digit or __ first"
+            )
+        if name in LABEL_NAMES or name in _TARGET_LABELS:
+            owner = "Prometheus" if name in _TARGET_LABELS else "the exporter"
+            raise ConfigurationError(f"{shown}: this label is set by {owner}: choose another name")
+    return tuple(labels.items())
+
+
+def _allow(entries: list[str], place: Place) -> Allow:
+    """Sort the entries into networks and patterns; a pattern without a port means 11211."""
+    networks: list[ipaddress.IPv4Network | ipaddress.IPv6Network] = []
+    patterns: list[str] = []
+    for i, text in enumerate(entries):
+        shown = f'{place(f"scrape.allow[{i}]")}: "{text}"'
+        try:
+            networks.append(ipaddress.ip_network(text))
+        except ValueError as error:
+            is_path = text.startswith(("/", "unix:/"))
+            if not text.strip() or ("/" in text and not is_path):
+                raise ConfigurationError(
+                    f"{shown} is neither a network ({error}) nor a pattern for host:port"
+                ) from error
+            if is_path:
+                patterns.append(f"unix:{text.removeprefix('unix:')}")
+            else:
+                has_port = ":" in text.rpartition("]")[2]
+                patterns.append(text.lower() if has_port else f"{text.lower()}:{DEFAULT_PORT}")
+    return Allow(networks=tuple(networks), patterns=tuple(patterns))
+
+
+def _web(file: ConfigFile, place: Place) -> Web:
+    listen = []
+    for i, text in enumerate(file.web.listen):
+        try:
+            listen.append(parse_listen_address(text))
+        except AddressError as error:
+            raise ConfigurationError(f"{place(f'web.listen[{i}]')}: {error}") from error
+    paths = {
+        "telemetry_path": file.web.telemetry_path,
+        "scrape_path": file.web.scrape_path,
+    }
+    for key, path in paths.items():
+        if path == "/" or path.startswith("/-/"):
+            raise ConfigurationError(
+                f'{place(f"web.{key}")}: "{path}" is taken by the exporter: use another path'
+            )
+    if len(set(paths.values())) < len(paths):
+        raise ConfigurationError(f"{place('web.scrape_path')}: equal to telemetry_path")
+    return Web(listen=tuple(listen), **paths)

@@ -1,0 +1,64 @@
+"""The configuration as the other rooms see it: checked, complete and immutable."""
+
+from ipaddress import IPv4Network, IPv6Network
+
+import msgspec
+
+from exporter.addresses import Address, ListenAddress
+
+
+class Module(msgspec.Struct, frozen=True):
+    """How a server is read."""
+
+    name: str
+    timeout: float
+    """Longest time for one scrape of one server, in seconds."""
+    sections: tuple[str, ...]
+    """Names of the ``stats`` sections that are asked for, as far as the server allows."""
+    assume_no_napi_ids: bool
+    """True when the operator states that no server of this module was started with ``-N``."""
+    max_reply_bytes: int
+    """Replies of one scrape that are longer in sum are refused."""
+
+
+class Server(msgspec.Struct, frozen=True):
+    """One memcached server to read, and how."""
+
+    address: Address
+    module: Module
+    labels: tuple[tuple[str, str], ...] = ()
+    """Labels on every sample of this server, without ``server``."""
+
+
+class Allow(msgspec.Struct, frozen=True):
+    """Targets that ``/scrape`` may read on top of the configured servers."""
+
+    networks: tuple[IPv4Network | IPv6Network, ...] = ()
+    """Checked against the IP address that is dialled."""
+    patterns: tuple[str, ...] = ()
+    """Shell-like patterns (``*``, ``?``) for ``host:port`` or ``unix:/path``."""
+
+
+class Web(msgspec.Struct, frozen=True):
+    """Where and under which paths the exporter serves."""
+
+    listen: tuple[ListenAddress, ...]
+    telemetry_path: str
+    scrape_path: str
+
+
+class Log(msgspec.Struct, frozen=True):
+    """What is logged (``debug`` to ``error``) and how (``logfmt`` or ``json``)."""
+
+    level: str
+    format: str
+
+
+class Configuration(msgspec.Struct, frozen=True):
+    """Everything that the daemon is told from outside."""
+
+    servers: tuple[Server, ...]
+    modules: dict[str, Module]
+    allow: Allow
+    web: Web
+    log: Log

@@ -1,0 +1,58 @@
+"""Samples become a page: the text format 0.0.4 and OpenMetrics 1.0.
+
+The two formats differ only in the lines that describe a family; the samples are the same text.
+"""
+
+from collections.abc import Iterable
+from enum import Enum
+
+from exporter.catalogue import FAMILIES, Family
+from exporter.catalogue.row import Kind
+from exporter.memcached.translation import Samples
+
+
+class Format(Enum):
+    """An exposition format; the value is its content type."""
+
+    TEXT = "text/plain; version=0.0.4; charset=utf-8"
+    OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+
+
+OPENMETRICS_END = "# EOF\n"
+
+
+def page(servers: Iterable[tuple[Samples, str]], format: Format) -> str:
+    """Return the families of some servers, each server's samples with its labels.
+
+    A server comes with the suffix that closes its samples' label lists (``translation.suffix``),
+    empty when they are closed already. The end mark of OpenMetrics is left to the caller.
+    """
+    heads = _HEADS[format]
+    lines: list[str] = []
+    collected = list(servers)
+    for family in FAMILIES:
+        at = len(lines)
+        for samples, suffix in collected:
+            lines += [f"{prefix}{suffix}{value}" for prefix, value in samples[family.index].items()]
+        if len(lines) > at:
+            lines.insert(at, heads[family.index])
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def _text_head(family: Family) -> str:
+    kind = Kind.GAUGE if family.kind is Kind.INFO else family.kind
+    help = family.help.replace("\\", "\\\\").replace("\n", "\\n")
+    return f"# HELP {family.name} {help}\n# TYPE {family.name} {kind}"
+
+
+def _openmetrics_head(family: Family) -> str:
+    ending = {Kind.COUNTER: "_total", Kind.INFO: "_info"}.get(family.kind, "")
+    name = family.name.removesuffix(ending)
+    help = family.help.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
+    return f"# HELP {name} {help}\n# TYPE {name} {family.kind}"
+
+
+_HEADS = {
+    Format.TEXT: [_text_head(family) for family in FAMILIES],
+    Format.OPENMETRICS: [_openmetrics_head(family) for family in FAMILIES],
+}

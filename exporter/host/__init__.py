@@ -1,0 +1,1 @@
+"""How the host is read: one small file per source."""

@@ -1,0 +1,48 @@
+"""Logging: structlog to standard error, one line per event, as logfmt or JSON."""
+
+import logging
+import sys
+
+import structlog
+
+from exporter.configuration import Log
+
+_LEVELS = {
+    "debug": logging.DEBUG,
+    "info": logging.INFO,
+    "warn": logging.WARNING,
+    "error": logging.ERROR,
+}
+
+
+def configure(log: Log) -> None:
+    """Set the level and the format of all logging from here on."""
+    renderer = (
+        structlog.processors.JSONRenderer()
+        if log.format == "json"
+        else structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"])
+    )
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            _printable,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[log.level]),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=False,
+    )
+
+
+def _printable(
+    _logger: object, _method: str, event: structlog.typing.EventDict
+) -> structlog.typing.EventDict:
+    """Keep each event on one line: a server's text may hold anything."""
+    return {
+        key: value
+        if not isinstance(value, str) or value.isprintable()
+        else value.encode("unicode_escape", "backslashreplace").decode("ascii")
+        for key, value in event.items()
+    }

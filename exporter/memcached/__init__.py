@@ -1,0 +1,1 @@
+"""How memcached servers are read: address, connection, replies, translation, server, fleet."""

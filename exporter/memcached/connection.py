@@ -1,0 +1,118 @@
+"""One connection to a memcached server: pymemcache's, with a whole exchange in one round trip."""
+
+import contextlib
+import errno
+import ipaddress
+import socket
+import time
+from collections.abc import Callable
+
+from pymemcache.client.base import Client  # type: ignore[import-untyped]
+
+from exporter.addresses import Address
+from exporter.errors import ForbiddenTargetError, ReadError, Reason
+from exporter.memcached.replies import Reply, receive
+from exporter.memcached.resolution import resolve
+
+Permit = Callable[[str], bool]
+"""Says whether an IP address may be dialled."""
+
+_FIRST_WORD_SECONDS = 0.1
+
+
+class Connection(Client):  # type: ignore[misc]  # pymemcache ships no types
+    """An open connection to one resolved address (an IP address and port, or a socket path).
+
+    ``dialled`` is that address. The connection is good for nothing after a ReadError: close it.
+    """
+
+    def __init__(self, endpoint: tuple[str, int] | str, connect_timeout: float) -> None:
+        super().__init__(endpoint, connect_timeout=connect_timeout, no_delay=True)
+        self.dialled = endpoint if isinstance(endpoint, str) else f"{endpoint[0]}:{endpoint[1]}"
+        self._connect()
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the server runs on this machine, as far as the socket tells."""
+        if self.sock.family == socket.AF_UNIX:
+            return True
+        peer = self.sock.getpeername()[0]
+        return peer == self.sock.getsockname()[0] or ipaddress.ip_address(peer).is_loopback
+
+    def exchange(self, commands: list[str], deadline: float, limit: int) -> list[Reply]:
+        """Send all commands in one write and return their replies.
+
+        ``deadline`` (``time.monotonic``) and ``limit`` (bytes) hold for all replies together.
+        Raises ReadError.
+        """
+        try:
+            self.sock.settimeout(max(0.001, deadline - time.monotonic()))
+            self.sock.sendall(b"".join(command.encode("ascii") + b"\r\n" for command in commands))
+            return receive(self.sock, len(commands), deadline, limit)
+        except OSError as error:
+            raise read_error(error) from error
+
+
+def connect(address: Address, deadline: float, permit: Permit | None = None) -> Connection:
+    """Connect to the first address of a server that accepts.
+
+    All addresses of a name get their share of the time until ``deadline`` (``time.monotonic``);
+    the name is looked up at each call. Raises ReadError with the last address's failure, and
+    ForbiddenTargetError when ``permit`` refuses all of them.
+    """
+    endpoints = _endpoints(address, deadline, permit)
+    failure: OSError | None = None
+    for tried, endpoint in enumerate(endpoints):
+        share = (deadline - time.monotonic()) / (len(endpoints) - tried)
+        if share <= 0:
+            break
+        try:
+            return Connection(endpoint, connect_timeout=share)
+        except OSError as error:
+            failure = error
+    if failure is None:
+        raise ReadError(Reason.TIMEOUT, "no time left to connect")
+    raise read_error(failure) from failure
+
+
+def _endpoints(
+    address: Address, deadline: float, permit: Permit | None
+) -> list[tuple[str, int] | str]:
+    if address.path:
+        return [address.path]
+    found = resolve(address.host, address.port, deadline)
+    permitted = [ip for ip in found if permit is None or permit(ip)]
+    if not permitted:
+        raise ForbiddenTargetError(
+            f"{address.text} is at {', '.join(found)}, which scrape.allow does not list"
+        )
+    return [(ip, address.port) for ip in permitted]
+
+
+def first_words(address: Address, deadline: float, permit: Permit | None) -> str:
+    """Return what the server says to a new connection before it is asked anything.
+
+    A full memcached writes its reason and closes. When the exporter's command crosses that, the
+    network may drop the text; a silent second connection gets it. Empty when nothing is said.
+    """
+    deadline = min(deadline, time.monotonic() + _FIRST_WORD_SECONDS)
+    with contextlib.suppress(ReadError, OSError):
+        connection = connect(address, deadline, permit)
+        with contextlib.closing(connection):
+            connection.sock.settimeout(max(0.001, deadline - time.monotonic()))
+            return bytes(connection.sock.recv(256)).decode("latin-1").strip()
+    return ""
+
+
+def read_error(error: OSError) -> ReadError:
+    """Return the ReadError that tells an operator what a socket's error means."""
+    text = (error.strerror or str(error)).lower()
+    if isinstance(error, TimeoutError):
+        return ReadError(Reason.TIMEOUT, "no connection before the deadline")
+    if isinstance(error, ConnectionRefusedError):
+        return ReadError(Reason.REFUSED, text)
+    if isinstance(error, FileNotFoundError):
+        return ReadError(Reason.REFUSED, "the socket does not exist")
+    if error.errno in {errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EACCES, errno.EPERM}:
+        return ReadError(Reason.UNREACHABLE, text)
+    return ReadError(Reason.CLOSED, text)

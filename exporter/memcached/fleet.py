@@ -1,0 +1,134 @@
+"""All servers that are read: the configured ones, and the targets that clients ask for."""
+
+import ipaddress
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from fnmatch import fnmatchcase
+
+from exporter.addresses import Address, parse_address
+from exporter.configuration import Allow, Configuration, Module
+from exporter.errors import ForbiddenTargetError, Reason
+from exporter.memcached.connection import Permit
+from exporter.memcached.member import Member, Outcome, State
+from exporter.memcached.server import Server
+from exporter.memcached.translation import Translator
+
+_MOST_THREADS = 64
+_MOST_TARGETS = 1024
+_IDLE_SECONDS = 300.0
+
+
+class Fleet:
+    """The servers with their held connections; safe to use from several threads.
+
+    ``count_error`` is told the reason of each scrape that fails.
+    """
+
+    def __init__(self, configuration: Configuration, count_error: Callable[[Reason], None]) -> None:
+        self._count_error = count_error
+        self._modules = configuration.modules
+        self._allow = configuration.allow
+        self._members = [
+            Member(Server(server.address, server.module), server.labels)
+            for server in configuration.servers
+        ]
+        self._by_endpoint = {member.server.address.endpoint: member for member in self._members}
+        self._targets: OrderedDict[tuple[str, str], Member] = OrderedDict()
+        self._lock = threading.Lock()
+        self._open_ended = Translator(open_ended=True)
+        self._closed = Translator(open_ended=False)
+        self._pool = ThreadPoolExecutor(
+            max_workers=max(1, min(_MOST_THREADS, len(self._members))), thread_name_prefix="scrape"
+        )
+
+    def read_all(self, budget: float) -> list[Outcome]:
+        """Scrape all configured servers at once, each within ``budget`` seconds."""
+        deadline = time.monotonic() + budget
+
+        def read(member: Member) -> Outcome:
+            return member.read(
+                deadline - time.monotonic(),
+                self._open_ended,
+                labelled=True,
+                count_error=self._count_error,
+            )
+
+        if len(self._members) == 1:
+            return [read(self._members[0])]
+        # Those that failed last time come last: no healthy server waits for a thread behind them.
+        queue = sorted(self._members, key=lambda member: member.state.up is False)
+        futures = {id(member): self._pool.submit(read, member) for member in queue}
+        return [futures[id(member)].result() for member in self._members]
+
+    def read_target(self, text: str, budget: float, module: str = "") -> Outcome:
+        """Scrape one server within ``budget`` seconds; its samples carry no ``server`` label.
+
+        Raises AddressError and ForbiddenTargetError; ``module`` must exist, or be empty for the
+        server's own.
+        """
+        member = self._target(parse_address(text), module)
+        return member.read(budget, self._closed, labelled=False, count_error=self._count_error)
+
+    def has_module(self, name: str) -> bool:
+        """Return whether a module of that name can be asked for."""
+        return not name or name in self._modules
+
+    def states(self) -> list[State]:
+        """Return the last state of the configured servers, in their order."""
+        return [member.state for member in self._members]
+
+    def close(self) -> None:
+        """Close all held connections; scrapes that are under way end first."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        for member in (*self._members, *self._targets.values()):
+            member.server.close()
+
+    def _target(self, address: Address, module: str) -> Member:
+        known = self._by_endpoint.get(address.endpoint)
+        if known and module in {"", known.server.module.name}:
+            return known
+        permit = None if known else _permit(self._allow, address)
+        return self._remember(address, self._modules[module or "default"], permit)
+
+    def _remember(self, address: Address, module: Module, permit: Permit | None) -> Member:
+        """Return the member of a target, so that its connection is held between scrapes."""
+        key = (address.endpoint, module.name)
+        with self._lock:
+            member = self._targets.get(key)
+            if member is None:
+                member = self._targets[key] = Member(Server(address, module, permit))
+            self._targets.move_to_end(key)
+            member.used = time.monotonic()
+            self._forget()
+            return member
+
+    def _forget(self) -> None:
+        """Drop targets that nobody asks for any more, so that names cannot pile up."""
+        while self._targets:
+            key, oldest = next(iter(self._targets.items()))
+            stale = oldest.used < time.monotonic() - _IDLE_SECONDS
+            if not stale and len(self._targets) <= _MOST_TARGETS:
+                return
+            if not oldest.server.close_if_idle():
+                return
+            del self._targets[key]
+
+
+def _permit(allow: Allow, address: Address) -> Permit | None:
+    """Return what decides on the IP addresses of a target; None when any will do.
+
+    Raises ForbiddenTargetError when nothing in ``scrape.allow`` can fit.
+    """
+    endpoint = address.endpoint
+    # Equality too, since the brackets of IPv6 mean something else in a pattern.
+    if any(endpoint == pattern or fnmatchcase(endpoint, pattern) for pattern in allow.patterns):
+        return None
+    if address.path or not allow.networks:
+        raise ForbiddenTargetError(
+            f"{address.text} is not a configured server: add it to servers, or to scrape.allow,"
+            " in the configuration file"
+        )
+    return lambda ip: any(ipaddress.ip_address(ip) in network for network in allow.networks)

@@ -1,0 +1,134 @@
+"""A server of the fleet: its labels, its last state, and a log line when that changes."""
+
+import re
+import time
+from collections.abc import Callable
+
+import msgspec
+import structlog
+
+from exporter.errors import ForbiddenTargetError, ReadError, Reason
+from exporter.memcached.server import Reading, Server
+from exporter.memcached.translation import Result, Translator, suffix
+
+_log = structlog.get_logger()
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """How one scrape of one server went, and its samples."""
+
+    result: Result
+    suffix: str
+    """What closes the samples' label lists."""
+    error: ReadError | None = None
+    reading: Reading | None = None
+
+
+class State(msgspec.Struct, frozen=True):
+    """What is known of a server from its last scrape."""
+
+    address: str
+    up: bool | None = None
+    """None before the first scrape."""
+    reason: str = ""
+    detail: str = ""
+    version: str = ""
+    left_out: dict[str, str] = {}
+    scraped: float = 0.0
+    """Unix time of the last scrape, in seconds."""
+
+
+class Member:
+    """One server, read for ``/metrics`` (its samples with labels) or for ``/scrape`` (without)."""
+
+    def __init__(self, server: Server, labels: tuple[tuple[str, str], ...] = ()) -> None:
+        self.server = server
+        self.state = State(address=server.address.text)
+        self.used = time.monotonic()
+        self._suffix = suffix((("server", server.address.text), *labels))
+        self._strange: tuple[list[str], list[str]] = ([], [])
+
+    def read(
+        self,
+        budget: float,
+        translator: Translator,
+        *,
+        labelled: bool,
+        count_error: Callable[[Reason], None],
+    ) -> Outcome:
+        """Scrape within ``budget`` seconds; all that goes wrong becomes an Outcome.
+
+        Raises only ForbiddenTargetError.
+        """
+        own_suffix = self._suffix if labelled else ""
+        began = self.used = time.monotonic()
+        try:
+            reading = self.server.read(began + min(budget, self.server.module.timeout))
+            result = translator.success(reading, time.monotonic() - began)
+        except ForbiddenTargetError:
+            raise
+        except ReadError as error:
+            failure = error
+        except Exception as error:
+            # Whatever this is, it must not blank the metrics of the other servers.
+            _log.exception("scrape failed inside the exporter", server=self.state.address)
+            failure = ReadError(Reason.INTERNAL, repr(error))
+        else:
+            self._note_success(reading, result)
+            return Outcome(result, own_suffix, reading=reading)
+        count_error(failure.reason)
+        self._note_failure(failure)
+        result = translator.failure(time.monotonic() - began)
+        return Outcome(result, own_suffix, error=failure)
+
+    def _note_success(self, reading: Reading, result: Result) -> None:
+        before = self.state
+        version = re.search(r"^STAT version (.*)$", reading.bodies["stats"], re.MULTILINE)
+        self.state = State(
+            address=before.address,
+            up=True,
+            version=version[1].strip() if version else "",
+            left_out=reading.left_out,
+            scraped=time.time(),
+        )
+        log = _log.bind(server=before.address)
+        if not before.up:
+            log.info("server is up", version=self.state.version, dialled=reading.dialled)
+        for section, why in reading.left_out.items():
+            if before.left_out.get(section) != why:
+                log.warning("section is left out", section=section, why=why)
+        self._note_strange(result)
+
+    def _note_strange(self, result: Result) -> None:
+        strange = (result.unknown, result.malformed)
+        if strange == self._strange:
+            return
+        if result.unknown != self._strange[0]:
+            _log.debug("unknown statistics", server=self.state.address, keys=result.unknown)
+        if result.malformed != self._strange[1]:
+            _log.warning(
+                "malformed values are left out",
+                server=self.state.address,
+                count=len(result.malformed),
+                first=result.malformed[:3],
+            )
+        self._strange = strange
+
+    def _note_failure(self, error: ReadError) -> None:
+        before = self.state
+        self.state = State(
+            address=before.address,
+            up=False,
+            reason=error.reason,
+            detail=str(error),
+            version=before.version,
+            left_out=before.left_out,
+            scraped=time.time(),
+        )
+        if before.up is not False or before.reason != error.reason:
+            _log.warning(
+                "server cannot be read",
+                server=before.address,
+                reason=error.reason,
+                error=str(error),
+            )

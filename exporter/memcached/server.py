@@ -1,0 +1,163 @@
+"""One memcached server, read over one held connection."""
+
+import threading
+import time
+
+import msgspec
+
+from exporter.addresses import Address
+from exporter.catalogue import SECTIONS
+from exporter.configuration import Module
+from exporter.errors import ReadError, Reason
+from exporter.memcached.connection import Connection, Permit, connect, first_words
+from exporter.memcached.plan import Plan, facts, plan
+from exporter.memcached.replies import Reply, raise_for_connection
+
+NO_OP = "version"
+"""What is sent alone to measure a round trip: every release answers it, also proxies, which would
+count the meta no-op `mn` as a client's request, and servers older than that."""
+
+_COMMANDS = {section.name: section.command for section in SECTIONS}
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """What one scrape of a server brought."""
+
+    bodies: dict[str, str]
+    """Section name to reply body."""
+    success: dict[str, bool]
+    """Section name to whether it was read; sections that were not asked for are absent."""
+    left_out: dict[str, str]
+    """Section name to the reason why it was not asked for."""
+    ping_seconds: float
+    dialled: str
+    """The IP address and port, or the path, that the connection goes to."""
+
+
+class Server:
+    """A memcached server with its held connection; safe to use from several threads.
+
+    One scrape at a time uses the connection: it still answers when the server is full.
+    """
+
+    def __init__(self, address: Address, module: Module, permit: Permit | None = None) -> None:
+        self.address = address
+        self.module = module
+        self._permit = permit
+        self._lock = threading.Lock()
+        self._connection: Connection | None = None
+        self._plan = Plan(sections=(), left_out={})
+
+    def read(self, deadline: float) -> Reading:
+        """Read all sections until ``deadline`` (``time.monotonic``).
+
+        A held connection that turns out to be closed is made anew once, in the same scrape. Raises
+        ReadError, and ForbiddenTargetError when the address may not be dialled.
+        """
+        if not self._lock.acquire(timeout=max(0.0, deadline - time.monotonic())):
+            raise ReadError(Reason.TIMEOUT, "another scrape of this server still waits for it")
+        try:
+            if time.monotonic() >= deadline:
+                raise ReadError(Reason.TIMEOUT, "no time was left to ask the server")
+            held = self._connection is not None
+            try:
+                return self._read(deadline)
+            except ReadError as error:
+                if not held or error.reason is not Reason.CLOSED:
+                    raise
+                return self._read(deadline)
+        finally:
+            self._lock.release()
+
+    def close(self) -> None:
+        """Close the held connection, after the scrape that uses it."""
+        with self._lock:
+            self._drop()
+
+    def close_if_idle(self) -> bool:
+        """Close the held connection unless a scrape is using it; return whether it is closed."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            self._drop()
+        finally:
+            self._lock.release()
+        return True
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _read(self, deadline: float) -> Reading:
+        try:
+            connection = self._connection
+            if connection is None:
+                connection = self._connection = connect(self.address, deadline, self._permit)
+                replies = self._introduce(connection, deadline)
+            else:
+                replies = self._ask(connection, ["stats", *self._plan.sections], deadline)
+                _check(replies["stats"])
+            return self._reading(connection, replies, self._ping(connection, deadline))
+        except BaseException:
+            # A late or torn answer would be taken for the next one.
+            self._drop()
+            raise
+
+    def _introduce(self, connection: Connection, deadline: float) -> dict[str, Reply]:
+        """Plan what to ask from what `version` and `stats` alone say, and ask it."""
+        try:
+            _, stats = connection.exchange([NO_OP, "stats"], deadline, self.module.max_reply_bytes)
+        except ReadError as error:
+            if error.reason is Reason.CLOSED:
+                raise_for_connection(first_words(self.address, deadline, self._permit))
+            raise
+        _check(stats)
+        self._plan = plan(
+            self.module.sections,
+            facts(stats.body),
+            local=connection.is_local,
+            assume_no_napi_ids=self.module.assume_no_napi_ids,
+        )
+        return {"stats": stats, **self._ask(connection, list(self._plan.sections), deadline)}
+
+    def _ask(
+        self, connection: Connection, sections: list[str], deadline: float
+    ) -> dict[str, Reply]:
+        commands = [_COMMANDS[section] for section in sections]
+        replies = connection.exchange(commands, deadline, self.module.max_reply_bytes)
+        return dict(zip(sections, replies, strict=True))
+
+    def _ping(self, connection: Connection, deadline: float) -> float:
+        before = time.perf_counter()
+        connection.exchange([NO_OP], deadline, self.module.max_reply_bytes)
+        return time.perf_counter() - before
+
+    def _reading(
+        self, connection: Connection, replies: dict[str, Reply], ping_seconds: float
+    ) -> Reading:
+        unsupported = {
+            section: f"the server answered {reply.error!r}"
+            for section, reply in replies.items()
+            if reply.error and not reply.error.startswith("SERVER_ERROR")
+        }
+        if unsupported:
+            self._plan = Plan(
+                sections=tuple(s for s in self._plan.sections if s not in unsupported),
+                left_out=self._plan.left_out | unsupported,
+            )
+        asked = {name: reply for name, reply in replies.items() if name not in unsupported}
+        return Reading(
+            bodies={name: reply.body for name, reply in asked.items() if not reply.error},
+            success={name: not reply.error for name, reply in asked.items()},
+            left_out=self._plan.left_out,
+            ping_seconds=ping_seconds,
+            dialled=connection.dialled,
+        )
+
+
+def _check(stats: Reply) -> None:
+    """Refuse a `stats` reply that says nothing: the server is no memcached, or asks for more."""
+    if stats.error or not stats.body.startswith("STAT "):
+        answer = stats.error or stats.body[:80] or "END"
+        raise ReadError(Reason.PROTOCOL, f"the server answered `stats` with {answer!r}")

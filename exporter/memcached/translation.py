@@ -1,0 +1,172 @@
+"""Replies become samples: each line by one look-up, the number checked but never converted.
+
+A server of ordinary size sends a thousand lines and more, at each scrape. So the text of a sample
+up to its value is made once per stat key and class, for all servers together, and the loop over
+the lines does nothing but look it up.
+"""
+
+import re
+from collections.abc import Callable
+
+import msgspec
+
+from exporter.catalogue import FAMILIES, SECTIONS
+from exporter.catalogue.row import Scale, Section
+from exporter.catalogue.scrape import SCRAPE
+from exporter.memcached.server import Reading
+from exporter.memcached.values import convert
+
+Samples = list[dict[str, str]]
+"""Per family, in the order of the catalogue: what stands before the server's labels, and the value."""
+
+_INDEX = {family.name: family.index for family in FAMILIES}
+_CLASS = re.compile(r"([1-9][0-9]{0,2}):([a-z_]+)\Z")
+_HIGHEST_CLASS = 255
+_EXACT_DIGITS = 15
+"""Integers of so many digits need no further look: no underflow, no loss in a float."""
+
+
+_PrefixMaker = Callable[[str, tuple[tuple[str, str], ...]], str]
+
+
+class Result(msgspec.Struct):
+    """The samples of one scrape of one server, and what was strange in its replies."""
+
+    samples: Samples
+    unknown: list[str]
+    """Stat keys that the catalogue does not have."""
+    malformed: list[str]
+    """Lines whose value is not of its kind; they gave no sample."""
+
+
+def escape(text: str) -> str:
+    """Return a label value as the exposition formats write it."""
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def suffix(labels: tuple[tuple[str, str], ...]) -> str:
+    """Return what stands between a sample's own labels and its value."""
+    inner = ",".join(f'{name}="{escape(value)}"' for name, value in labels)
+    return f"{inner}}} " if inner else ""
+
+
+class Translator:
+    """Turns replies into samples.
+
+    With ``open_ended`` the samples' label lists stay open for the labels of a server, which
+    ``suffix`` makes; else they are complete. One instance of each kind serves all servers.
+    """
+
+    def __init__(self, *, open_ended: bool) -> None:
+        self._open_ended = open_ended
+        self._sections = {
+            section.name: _SectionTranslator(section, self.prefix) for section in SECTIONS
+        }
+        self._scrape = {row.key: row for row in SCRAPE.rows}
+
+    def prefix(self, name: str, labels: tuple[tuple[str, str], ...] = ()) -> str:
+        """Return a sample's text up to the server's labels, or up to the value."""
+        inner = ",".join(f'{label}="{escape(value)}"' for label, value in labels)
+        if self._open_ended:
+            return f"{name}{{{inner}," if inner else f"{name}{{"
+        return f"{name}{{{inner}}} " if inner else f"{name} "
+
+    def success(self, reading: Reading, duration: float) -> Result:
+        """Translate all replies of a reading; ``duration`` is in seconds."""
+        result = Result(samples=[{} for _ in FAMILIES], unknown=[], malformed=[])
+        # Items come last: their mem_requested wins over that of slabs, which old builds send too.
+        for name in sorted(reading.bodies, key="items".__eq__):
+            self._sections[name].translate(reading.bodies[name], result)
+        self._put(result, "up", "1")
+        self._put(result, "duration", f"{duration:.6f}")
+        self._put(result, "ping", f"{reading.ping_seconds:.6f}")
+        for section, success in reading.success.items():
+            self._put(result, "section_success", "1" if success else "0", section=section)
+        self._put(result, "unknown", str(len(result.unknown)))
+        self._put(result, "malformed", str(len(result.malformed)))
+        self._put_start_time(result)
+        return result
+
+    def failure(self, duration: float) -> Result:
+        """Return the samples of a server that could not be read; ``duration`` is in seconds."""
+        result = Result(samples=[{} for _ in FAMILIES], unknown=[], malformed=[])
+        self._put(result, "up", "0")
+        self._put(result, "duration", f"{duration:.6f}")
+        return result
+
+    def _put(self, result: Result, key: str, value: str, **labels: str) -> None:
+        row = self._scrape[key]
+        prefix = self.prefix(row.name, tuple(labels.items()))
+        result.samples[_INDEX[row.name]][prefix] = value
+
+    def _put_start_time(self, result: Result) -> None:
+        """The clock that `time` and `uptime` share does not follow the host's, so it stays put."""
+        time = "".join(result.samples[_INDEX["memcached_time_seconds"]].values())
+        uptime = "".join(result.samples[_INDEX["memcached_uptime_seconds"]].values())
+        if time.isdecimal() and uptime.isdecimal():
+            self._put(result, "start_time", str(int(time) - int(uptime) + 2))
+
+
+class _SectionTranslator:
+    """Translates the replies to one command; learns the keys that it meets."""
+
+    def __init__(self, section: Section, prefix: _PrefixMaker) -> None:
+        self._prefix = prefix
+        self._class_prefix = section.class_prefix
+        self._rows = {(row.key, row.per_class): row for row in section.rows}
+        self._omitted = {(omission.key, omission.per_class) for omission in section.omissions}
+        self._known: dict[str, tuple[int, str]] = {}
+        """``STAT key`` to family and prefix, of keys with plain numbers. Bounded: class numbers end
+        at 255 and all else must be in the catalogue."""
+
+    def translate(self, body: str, result: Result) -> None:
+        """Add the samples of a reply's body to the result."""
+        known = self._known.get
+        samples = result.samples
+        infos: dict[str, list[tuple[str, str]]] = {}
+        for line in body.split("\r\n"):
+            key, _, value = line.rpartition(" ")
+            found = known(key)
+            if found is not None and value.isdecimal() and len(value) <= _EXACT_DIGITS:
+                samples[found[0]][found[1]] = value
+            elif line:
+                self._look_up(line, result, infos)
+        for name, labels in infos.items():
+            samples[_INDEX[name]][self._prefix(name, tuple(labels))] = "1"
+
+    def _look_up(self, line: str, result: Result, infos: dict[str, list[tuple[str, str]]]) -> None:
+        """Translate a line that is new, or whose value is not a plain number."""
+        word, key, value = (*line.split(" ", 2), "", "")[:3]
+        slab, name = self._split_class(key)
+        place = (name, bool(slab))
+        row = self._rows.get(place)
+        if row is None:
+            if place not in self._omitted:
+                (result.unknown if word == "STAT" else result.malformed).append(key)
+            return
+        if value in row.absent:
+            return
+        if row.scale is Scale.TEXT:
+            infos.setdefault(row.name, []).append((row.label, _as_utf8(value)))
+            return
+        number = convert(row, value)
+        if number is None:
+            result.malformed.append(line)
+            return
+        family = _INDEX[row.name]
+        prefix = self._prefix(row.name, (("slab", slab), *row.labels) if slab else row.labels)
+        result.samples[family][prefix] = number
+        if row.scale is Scale.PLAIN and not row.absent:
+            self._known[f"STAT {key}"] = (family, prefix)
+
+    def _split_class(self, key: str) -> tuple[str, str]:
+        """Return the class number, empty when the key has none, and the rest of the key."""
+        found = _CLASS.match(key.removeprefix(self._class_prefix))
+        if found and key.startswith(self._class_prefix) and int(found[1]) <= _HIGHEST_CLASS:
+            return found[1], found[2]
+        return "", key
+
+
+def _as_utf8(text: str) -> str:
+    """Undo the Latin-1 decoding of a reply; bytes that are not UTF-8 become U+FFFD."""
+    return text.encode("latin-1").decode("utf-8", "replace")

@@ -1,0 +1,1 @@
+"""How clients are served: HTTP server, routes, content negotiation, pages for people."""

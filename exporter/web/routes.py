@@ -1,0 +1,107 @@
+"""Which path answers what. Only the two metrics paths ever touch memcached."""
+
+import re
+import time
+from collections.abc import Callable
+from urllib.parse import parse_qsl
+
+from exporter.configuration import Web
+from exporter.errors import AddressError, ForbiddenTargetError
+from exporter.exposition import OPENMETRICS_END, Format, page
+from exporter.memcached.fleet import Fleet
+from exporter.telemetry import Telemetry
+from exporter.web.landing import landing_page
+from exporter.web.messages import Request, Response, plain
+from exporter.web.negotiation import accepts_gzip, choose_format, gzip
+
+_LONGEST_SECONDS = 3600.0
+_MARGIN_SECONDS = 0.25
+_MARGIN_SHARE = 0.2
+_SECONDS = re.compile(r"[0-9]{1,6}(\.[0-9]{1,9})?\Z")
+
+
+class Routes:
+    """The web application: a request in, a response out."""
+
+    def __init__(self, web: Web, fleet: Fleet, telemetry: Telemetry) -> None:
+        self._web = web
+        self._fleet = fleet
+        self._telemetry = telemetry
+        self._routes: dict[str, Callable[[Request], Response]] = {
+            web.telemetry_path: self._metrics,
+            web.scrape_path: self._scrape,
+            "/": self._landing,
+            "/-/healthy": lambda _: plain(200, "healthy"),
+            "/-/ready": lambda _: plain(200, "ready"),
+        }
+
+    def __call__(self, request: Request) -> Response:
+        """Answer a request."""
+        route = self._routes.get(request.path)
+        if route is None:
+            return plain(404, f"not found: metrics are at {self._web.telemetry_path}")
+        if request.method not in {"GET", "HEAD"}:
+            return plain(405, "only GET and HEAD are answered here", ("Allow", "GET, HEAD"))
+        return route(request)
+
+    def _metrics(self, request: Request) -> Response:
+        began = time.perf_counter()
+        format = choose_format(_header(request, "Accept"))
+        outcomes = self._fleet.read_all(
+            budget(_header(request, "X-Prometheus-Scrape-Timeout-Seconds"))
+        )
+        servers = page([(outcome.result.samples, outcome.suffix) for outcome in outcomes], format)
+        self._telemetry.observe_page(self._web.telemetry_path, time.perf_counter() - began)
+        own = self._telemetry.render(openmetrics=format is Format.OPENMETRICS)
+        return _exposition(request, format, servers.encode() + own)
+
+    def _scrape(self, request: Request) -> Response:
+        began = time.perf_counter()
+        parameters = dict(parse_qsl(request.query, keep_blank_values=True))
+        target, module = parameters.get("target", ""), parameters.get("module", "")
+        if not target:
+            return plain(400, f"write the server to read: {request.path}?target=host:port")
+        if not self._fleet.has_module(module):
+            return plain(400, f'no module is named "{module}" in the configuration file')
+        format = choose_format(_header(request, "Accept"))
+        try:
+            outcome = self._fleet.read_target(
+                target, budget(_header(request, "X-Prometheus-Scrape-Timeout-Seconds")), module
+            )
+        except AddressError as error:
+            return plain(400, f"target: {error}")
+        except ForbiddenTargetError as error:
+            return plain(403, str(error))
+        body = page([(outcome.result.samples, outcome.suffix)], format)
+        self._telemetry.observe_page(self._web.scrape_path, time.perf_counter() - began)
+        if format is Format.OPENMETRICS:
+            body += OPENMETRICS_END
+        return _exposition(request, format, body.encode())
+
+    def _landing(self, _request: Request) -> Response:
+        body = landing_page(self._web, self._fleet.states())
+        return Response(200, body.encode(), "text/html; charset=utf-8")
+
+
+def budget(scrape_timeout: str) -> float:
+    """Return the seconds for a scrape, from Prometheus' ``X-Prometheus-Scrape-Timeout-Seconds``.
+
+    The answer must be there before Prometheus gives up, so a margin is kept: 0.25 s, or a fifth of
+    a timeout so short that this would leave little. Nonsense and absence mean no limit from here.
+    """
+    if not _SECONDS.match(scrape_timeout) or float(scrape_timeout) == 0:
+        return _LONGEST_SECONDS
+    seconds = float(scrape_timeout)
+    return seconds - min(_MARGIN_SECONDS, seconds * _MARGIN_SHARE)
+
+
+def _header(request: Request, name: str) -> str:
+    return request.headers.get(name, "")
+
+
+def _exposition(request: Request, format: Format, body: bytes) -> Response:
+    headers = [("Vary", "Accept, Accept-Encoding")]
+    if accepts_gzip(_header(request, "Accept-Encoding")):
+        body = gzip(body)
+        headers.append(("Content-Encoding", "gzip"))
+    return Response(200, body, format.value, tuple(headers))

@@ -1,0 +1,222 @@
+"""The HTTP/1.1 server: the standard library's threading server, hardened.
+
+A thread a connection. Clients that are slow to ask cannot use the server up: whole headers are due
+within a deadline, and when too many connections wait, the one that has waited longest goes.
+"""
+
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Callable
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler
+from socketserver import TCPServer, ThreadingMixIn
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import structlog
+
+from exporter.addresses import ListenAddress
+from exporter.errors import ExporterError
+from exporter.web.messages import Request, Response, plain
+
+Application = Callable[[Request], Response]
+
+HEADER_SECONDS = 10.0
+"""Time for a client to send whole headers, from the first byte or from connecting."""
+IDLE_SECONDS = 310.0
+"""Time that a connection may rest between requests: longer than Prometheus keeps its own."""
+SEND_SECONDS = 30.0
+"""Time for a client to take a response."""
+MOST_WAITING = 256
+"""Connections without a request under way; beyond that the longest waiting one is closed."""
+
+_log = structlog.get_logger()
+
+
+def listen(address: ListenAddress) -> socket.socket:
+    """Return a listening socket. Without a host it takes IPv4 and IPv6.
+
+    Raises ExporterError with the address and the remedy.
+    """
+    shown = f"[{address.host}]" if ":" in address.host else address.host
+    try:
+        if not address.host and socket.has_dualstack_ipv6():
+            return socket.create_server(
+                ("::", address.port), family=socket.AF_INET6, dualstack_ipv6=True, backlog=128
+            )
+        family = socket.getaddrinfo(
+            address.host or "0.0.0.0",  # noqa: S104
+            address.port,
+            type=socket.SOCK_STREAM,
+        )[0]
+        return socket.create_server(family[4][:2], family=family[0], backlog=128)
+    except OSError as error:
+        raise ExporterError(
+            f"cannot listen on {shown}:{address.port}: {(error.strerror or str(error)).lower()}:"
+            " free it or choose another --web.listen-address"
+        ) from error
+
+
+class HttpServer(ThreadingMixIn, TCPServer):
+    """Serves an application on a listening socket until it is shut down."""
+
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, listening: socket.socket, application: Application) -> None:
+        super().__init__(("", 0), _Handler, bind_and_activate=False)
+        self.socket.close()
+        self.socket = listening
+        self.server_address = listening.getsockname()
+        self.application = application
+        self.waiting = _Waiting()
+        self._requests = 0
+        self._changed = threading.Condition()
+
+    def service_actions(self) -> None:
+        """Close connections that have waited too long; called twice a second."""
+        self.waiting.close_overdue()
+
+    @contextlib.contextmanager
+    def request_under_way(self) -> Any:
+        """Count a request from its last header line to its last byte."""
+        with self._changed:
+            self._requests += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._requests -= 1
+                self._changed.notify_all()
+
+    def drain(self, seconds: float) -> bool:
+        """Wait for the requests under way; return whether all ended in time."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._requests == 0, seconds)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Log what a connection's thread raised, which the handler should have dealt with."""
+        _log.exception("connection failed", client=str(client_address[0]))
+
+
+class _Waiting:
+    """Connections that owe a request, each with the time (``time.monotonic``) when it is due."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._due: dict[socket.socket, float] = {}
+
+    def add(self, connection: socket.socket, seconds: float) -> None:
+        """Give a connection so many seconds; make room when there are too many."""
+        with self._lock:
+            self._due.pop(connection, None)
+            while len(self._due) >= MOST_WAITING:
+                oldest = next(iter(self._due))
+                del self._due[oldest]
+                _hang_up(oldest)
+            self._due[connection] = time.monotonic() + seconds
+
+    def remove(self, connection: socket.socket) -> None:
+        """Leave a connection alone: its request is whole, or it is closed."""
+        with self._lock:
+            self._due.pop(connection, None)
+
+    def close_overdue(self) -> None:
+        """Hang up on those whose time is over."""
+        now = time.monotonic()
+        with self._lock:
+            for connection in [c for c, due in self._due.items() if due <= now]:
+                del self._due[connection]
+                _hang_up(connection)
+
+
+def _hang_up(connection: socket.socket) -> None:
+    """Wake the thread that reads from a connection: it sees the end of the stream and closes."""
+    with contextlib.suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One connection: requests come in turn until the client or a rule ends it."""
+
+    server: HttpServer
+    connection: socket.socket
+    protocol_version = "HTTP/1.1"
+    server_version = "memcached-exporter"
+    sys_version = ""
+    error_message_format = "%(code)d %(message)s\n"
+    error_content_type = "text/plain; charset=utf-8"
+    disable_nagle_algorithm = True
+    timeout = SEND_SECONDS
+
+    def handle(self) -> None:
+        """Answer requests until the connection ends; an early hang-up is nothing to report."""
+        try:
+            self.close_connection = False
+            self.server.waiting.add(self.connection, HEADER_SECONDS)
+            self.connection.settimeout(None)
+            while not self.close_connection:
+                self.handle_one_request()
+                self.server.waiting.add(self.connection, IDLE_SECONDS)
+        except (OSError, ValueError) as error:
+            _log.debug("client went away", client=self.client_address[0], error=str(error))
+        finally:
+            self.server.waiting.remove(self.connection)
+
+    def handle_one_request(self) -> None:
+        """Read one request and answer it."""
+        if not self.rfile.peek(1):  # type: ignore[attr-defined]
+            self.close_connection = True
+            return
+        self.server.waiting.add(self.connection, HEADER_SECONDS)
+        self.raw_requestline = self.rfile.readline(65537)
+        if len(self.raw_requestline) > 65536:
+            self.send_error(HTTPStatus.REQUEST_URI_TOO_LONG)
+            return
+        if not self.raw_requestline or not self.parse_request():
+            self.close_connection = True
+            return
+        self.server.waiting.remove(self.connection)
+        self.connection.settimeout(SEND_SECONDS)
+        with self.server.request_under_way():
+            self._answer(self._respond())
+        self.connection.settimeout(None)
+
+    def _respond(self) -> Response:
+        if self.headers.get("Content-Length", "0") != "0" or "Transfer-Encoding" in self.headers:
+            # A body is never read, so what follows it cannot be told from it.
+            self.close_connection = True
+        try:
+            url = urlsplit(self.path)
+        except ValueError as error:
+            return plain(400, f"bad request target: {error}")
+        request = Request(self.command, unquote(url.path), url.query, self.headers)
+        try:
+            return self.server.application(request)
+        except Exception:
+            _log.exception("request failed inside the exporter", path=request.path)
+            return plain(500, "internal error: see the exporter's log")
+
+    def _answer(self, response: Response) -> None:
+        """Send head and body in one write."""
+        status = HTTPStatus(response.status)
+        self.send_response_only(status)
+        self.send_header("Server", self.server_version)
+        self.send_header("Date", self.date_time_string())
+        self.send_header("Content-Type", response.content_type)
+        self.send_header("Content-Length", str(len(response.body)))
+        for name, value in response.headers:
+            self.send_header(name, value)
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        body = b"" if self.command == "HEAD" else response.body
+        head: list[bytes] = self._headers_buffer  # type: ignore[attr-defined]
+        self.connection.sendall(b"".join([*head, b"\r\n", body]))
+        head.clear()
+        _log.debug("request", method=self.command, path=self.path, status=response.status)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Log what the standard library has to say of a bad request, at debug level."""
+        _log.debug("bad request", client=self.client_address[0], detail=format % args)
