@@ -9,6 +9,8 @@ from exporter.errors import AddressError
 
 DEFAULT_PORT = 11211
 
+_LONGEST_SOCKET_PATH = 107
+_HIGHEST_PORT = 65535
 _HOST_NAME = re.compile(r"(?=.{1,253}\Z)(?:[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.?)+\Z")
 _LOOKS_NUMERIC = re.compile(r"[0-9.]+\Z")
 
@@ -51,6 +53,8 @@ def parse_address(text: str) -> Address:
         raise AddressError(
             f"{shown} is no memcached address: write host:port, [IPv6]:port or /path/of/socket"
         )
+    if not is_utf8(text):
+        raise AddressError(f"{shown} is not UTF-8 text, which metrics need")
     if text.startswith(("/", "unix:")):
         return Address(text=text, path=_socket_path(text.removeprefix("unix:"), shown))
     if "," in text:
@@ -77,6 +81,15 @@ def parse_listen_address(text: str) -> ListenAddress:
     return ListenAddress(host=host, port=port)
 
 
+def is_utf8(text: str) -> bool:
+    """Return False for text with lone surrogates: bytes that were no UTF-8, or odd escapes."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _shown(text: str) -> str:
     """Return the value as messages show it: quoted, so that blanks and odd characters are seen."""
     return f'address "{text}"' if text.isprintable() else f"address {text!r}"
@@ -87,9 +100,9 @@ def _socket_path(path: str, shown: str) -> str:
         raise AddressError(
             f"{shown} is no socket path: write the absolute path of the socket, /run/memcached.sock"
         )
-    if len(path.encode("utf-8", "surrogateescape")) > 107:
+    if len(path.encode()) > _LONGEST_SOCKET_PATH:
         raise AddressError(
-            f"{shown} is longer than the 107 bytes that the system allows for a socket path"
+            f"{shown} is longer than the {_LONGEST_SOCKET_PATH} bytes that a socket path may have"
         )
     return path
 
@@ -130,6 +143,8 @@ def _check_ip(host: str, shown: str, what: str, version: int) -> None:
 
 def _port(text: str, shown: str, lowest: int) -> int:
     # At most five digits: int() raises on thousands of them.
-    if not re.fullmatch(r"[0-9]{1,5}", text) or not lowest <= int(text) <= 65535:
-        raise AddressError(f"{shown}: port {text!r} is not a number from {lowest} to 65535")
+    if not re.fullmatch(r"[0-9]{1,5}", text) or not lowest <= int(text) <= _HIGHEST_PORT:
+        raise AddressError(
+            f"{shown}: port {text!r} is not a number from {lowest} to {_HIGHEST_PORT}"
+        )
     return int(text)

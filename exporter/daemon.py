@@ -28,7 +28,7 @@ def serve(configuration: Configuration) -> int:
     """
     stop = threading.Event()
 
-    def on_signal(number: int, _frame: FrameType | None) -> None:
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
         stop.set()
 
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -21,13 +21,13 @@ class Format(Enum):
 OPENMETRICS_END = "# EOF\n"
 
 
-def page(servers: Iterable[tuple[Samples, str]], format: Format) -> str:
+def page(servers: Iterable[tuple[Samples, str]], form: Format) -> str:
     """Return the families of some servers, each server's samples with its labels.
 
     A server comes with the suffix that closes its samples' label lists (``translation.suffix``),
     empty when they are closed already. The end mark of OpenMetrics is left to the caller.
     """
-    heads = _HEADS[format]
+    heads = _HEADS[form]
     lines: list[str] = []
     collected = list(servers)
     for family in FAMILIES:
@@ -41,15 +41,15 @@ def page(servers: Iterable[tuple[Samples, str]], format: Format) -> str:
 
 def _text_head(family: Family) -> str:
     kind = Kind.GAUGE if family.kind is Kind.INFO else family.kind
-    help = family.help.replace("\\", "\\\\").replace("\n", "\\n")
-    return f"# HELP {family.name} {help}\n# TYPE {family.name} {kind}"
+    described = family.help.replace("\\", "\\\\").replace("\n", "\\n")
+    return f"# HELP {family.name} {described}\n# TYPE {family.name} {kind}"
 
 
 def _openmetrics_head(family: Family) -> str:
     ending = {Kind.COUNTER: "_total", Kind.INFO: "_info"}.get(family.kind, "")
     name = family.name.removesuffix(ending)
-    help = family.help.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
-    return f"# HELP {name} {help}\n# TYPE {name} {family.kind}"
+    described = family.help.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
+    return f"# HELP {name} {described}\n# TYPE {name} {family.kind}"
 
 
 _HEADS = {

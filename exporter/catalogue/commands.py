@@ -7,6 +7,8 @@ _HELP = (
     "Commands by outcome (badval is a cas whose token was outdated); get counts keys, while set, "
     "which includes cas, and flush tell no outcome and count as attempt."
 )
+_CONFIG = "memcached_config_commands_total"
+_CONFIG_HELP = "Commands by which nodes and clients of a managed service share its list of nodes."
 
 COMMANDS: tuple[Row, ...] = (
     counter(
@@ -72,6 +74,20 @@ COMMANDS: tuple[Row, ...] = (
         "Meta debug commands (me), which show the internal state of one item.",
         since="1.5.19",
         note="The other meta commands (mg, ms, md, ma) count as get, set, delete, incr and decr.",
+    ),
+    counter(
+        "cmd_config_get",
+        _CONFIG,
+        _CONFIG_HELP,
+        note="Sent by Amazon ElastiCache only.",
+        command="get",
+    ),
+    counter(
+        "cmd_config_set",
+        _CONFIG,
+        _CONFIG_HELP,
+        note="Sent by Amazon ElastiCache only.",
+        command="set",
     ),
     counter(
         "get_expired",

@@ -32,12 +32,14 @@ CONNECTIONS: tuple[Row, ...] = (
         "memcached_connections_total",
         "Connections that were opened, without those that were refused.",
         since="1.2.0",
+        absent=("-1",),
     ),
     counter(
         "rejected_connections",
         "memcached_connections_rejected_total",
         "Connections that were refused because the connection limit was reached.",
         since="1.4.8",
+        absent=("-1",),
         note="1.5.21 and 1.5.22 count every accepted connection here by mistake. Sent only with "
         "maxconns_fast, which is on by default since 1.5.0.",
     ),

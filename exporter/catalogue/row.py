@@ -86,16 +86,18 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     omissions: tuple[Omission, ...] = ()
 
 
-def counter(
+def counter(  # noqa: PLR0913
     key: str,
     name: str,
     help: str,
     /,
+    *,
     since: str = "",
     until: str = "",
     note: str = "",
     scale: Scale = Scale.PLAIN,
     per_class: bool = False,
+    absent: tuple[str, ...] = (),
     **labels: str,
 ) -> Row:
     """Return the row of a counter."""
@@ -109,22 +111,24 @@ def counter(
         note=note,
         scale=scale,
         per_class=per_class,
+        absent=absent,
         labels=tuple(labels.items()),
     )
 
 
-def gauge(
+def gauge(  # noqa: PLR0913
     key: str,
     name: str,
     help: str,
     /,
+    *,
     since: str = "",
     until: str = "",
     note: str = "",
     scale: Scale = Scale.PLAIN,
     per_class: bool = False,
-    signed: bool = False,
     absent: tuple[str, ...] = (),
+    signed: bool = False,
     **labels: str,
 ) -> Row:
     """Return the row of a gauge."""
@@ -138,23 +142,24 @@ def gauge(
         note=note,
         scale=scale,
         per_class=per_class,
-        signed=signed,
         absent=absent,
+        signed=signed,
         labels=tuple(labels.items()),
     )
 
 
-def text(
+def text(  # noqa: PLR0913
     key: str,
     name: str,
     help: str,
     /,
+    *,
     label: str = "",
     since: str = "",
     until: str = "",
     note: str = "",
 ) -> Row:
-    """Return the row of a text value that becomes a label (its key by default) of an info family."""
+    """Return the row of a text that becomes a label, named as its key if not told, of an info."""
     return Row(
         key=key,
         name=name,

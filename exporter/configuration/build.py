@@ -3,7 +3,7 @@
 import ipaddress
 import re
 
-from exporter.addresses import DEFAULT_PORT, Address, parse_address, parse_listen_address
+from exporter.addresses import DEFAULT_PORT, Address, is_utf8, parse_address, parse_listen_address
 from exporter.catalogue import LABEL_NAMES, SECTIONS
 from exporter.configuration.file import ConfigFile, ModuleEntry, Place, ServerEntry
 from exporter.configuration.model import Allow, Configuration, Log, Module, Server, Web
@@ -12,6 +12,8 @@ from exporter.errors import AddressError, ConfigurationError
 
 DEFAULT_SERVER = "localhost:11211"
 
+_SHORTEST_TIMEOUT = 0.001
+_LONGEST_TIMEOUT = 3600.0
 _LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*\Z")
 _TARGET_LABELS = {"job", "instance"}
 
@@ -40,7 +42,7 @@ def build(file: ConfigFile, place: Place) -> Configuration:
 
 def _module(name: str, entry: ModuleEntry, place: Place) -> Module:
     timeout = parse_duration(entry.timeout)
-    if not 0.001 <= timeout <= 3600:
+    if not _SHORTEST_TIMEOUT <= timeout <= _LONGEST_TIMEOUT:
         raise ConfigurationError(f"{place(f'modules.{name}.timeout')}: must be from 1ms to 1h")
     wanted = {"stats", *entry.sections}
     return Module(
@@ -83,7 +85,7 @@ def _address(text: str, shown: str) -> Address:
 
 
 def _labels(labels: dict[str, str], place: Place, path: str) -> tuple[tuple[str, str], ...]:
-    for name in labels:
+    for name, value in labels.items():
         shown = place(f"{path}.{name}")
         if not _LABEL_NAME.match(name) or name.startswith("__"):
             raise ConfigurationError(
@@ -92,6 +94,8 @@ def _labels(labels: dict[str, str], place: Place, path: str) -> tuple[tuple[str,
         if name in LABEL_NAMES or name in _TARGET_LABELS:
             owner = "Prometheus" if name in _TARGET_LABELS else "the exporter"
             raise ConfigurationError(f"{shown}: this label is set by {owner}: choose another name")
+        if not is_utf8(value):
+            raise ConfigurationError(f"{shown}: not UTF-8 text, which metrics need")
     return tuple(labels.items())
 
 

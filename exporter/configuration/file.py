@@ -35,7 +35,8 @@ PathText = Annotated[
 AllowText = Annotated[
     str,
     _text(
-        'write an address or range such as "10.0.0.0/8", or a pattern such as "*.cache.example:11211"'
+        'write an address or range such as "10.0.0.0/8",'
+        ' or a pattern such as "*.cache.example:11211"'
     ),
 ]
 SectionName = Literal["stats", "settings", "items", "slabs"]
@@ -139,7 +140,11 @@ def load(path: Path) -> tuple[ConfigFile, Place]:
 class _UniqueKeyLoader(yaml.SafeLoader):
     """Refuses a key that stands twice, where YAML libraries silently keep the last."""
 
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+    def construct_mapping(
+        self,
+        node: yaml.MappingNode,
+        deep: bool = False,  # noqa: FBT001, FBT002, as the library has it
+    ) -> dict[Hashable, Any]:
         seen: set[str] = set()
         for key, _ in node.value:
             if key.value in seen and key.value != "<<":

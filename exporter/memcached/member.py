@@ -69,7 +69,7 @@ class Member:
             raise
         except ReadError as error:
             failure = error
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001
             # Whatever this is, it must not blank the metrics of the other servers.
             _log.exception("scrape failed inside the exporter", server=self.state.address)
             failure = ReadError(Reason.INTERNAL, repr(error))

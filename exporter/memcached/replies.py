@@ -1,7 +1,7 @@
 """Cutting memcached's byte stream into replies.
 
 Protocol: a reply to ``stats`` is lines ``STAT key value``, closed by ``END``; any command may be
-answered by one line instead (``ERROR``, ``CLIENT_ERROR ...``, ``SERVER_ERROR ...``, ``VERSION ...``).
+answered by one line instead: ``ERROR``, ``CLIENT_ERROR ...``, ``SERVER_ERROR ...``, or a version.
 """
 
 import socket

@@ -17,7 +17,7 @@ from exporter.memcached.server import Reading
 from exporter.memcached.values import convert
 
 Samples = list[dict[str, str]]
-"""Per family, in the order of the catalogue: what stands before the server's labels, and the value."""
+"""Per family, in the catalogue's order: what stands before the server's labels, and the value."""
 
 _INDEX = {family.name: family.index for family in FAMILIES}
 _CLASS = re.compile(r"([1-9][0-9]{0,2}):([a-z_]+)\Z")

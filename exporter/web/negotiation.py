@@ -28,7 +28,7 @@ def choose_format(accept: str) -> Format:
 
 
 def accepts_gzip(accept_encoding: str) -> bool:
-    """Return whether an ``Accept-Encoding`` header allows gzip; ``*`` counts when gzip is unnamed."""
+    """Return whether an ``Accept-Encoding`` header allows gzip, by name or by ``*``."""
     weights = {coding: weight for coding, _, weight in _entries(accept_encoding)}
     return weights.get("gzip", weights.get("*", 0.0)) > 0
 
@@ -55,11 +55,11 @@ def _entries(header: str) -> list[tuple[str, dict[str, str], float]]:
     entries = []
     for part in header.lower().split(","):
         name, *rest = (piece.strip() for piece in part.split(";"))
-        parameters = dict(
-            (key.strip(), value.strip().strip('"'))
+        parameters = {
+            key.strip(): value.strip().strip('"')
             for key, equals, value in (piece.partition("=") for piece in rest)
             if equals
-        )
+        }
         weight = parameters.pop("q", "1")
         if name:
             entries.append((name, parameters, float(weight) if _WEIGHT.match(weight) else 0.0))

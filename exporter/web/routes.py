@@ -46,14 +46,14 @@ class Routes:
 
     def _metrics(self, request: Request) -> Response:
         began = time.perf_counter()
-        format = choose_format(_header(request, "Accept"))
+        form = choose_format(_header(request, "Accept"))
         outcomes = self._fleet.read_all(
             budget(_header(request, "X-Prometheus-Scrape-Timeout-Seconds"))
         )
-        servers = page([(outcome.result.samples, outcome.suffix) for outcome in outcomes], format)
+        servers = page([(outcome.result.samples, outcome.suffix) for outcome in outcomes], form)
         self._telemetry.observe_page(self._web.telemetry_path, time.perf_counter() - began)
-        own = self._telemetry.render(openmetrics=format is Format.OPENMETRICS)
-        return _exposition(request, format, servers.encode() + own)
+        own = self._telemetry.render(openmetrics=form is Format.OPENMETRICS)
+        return _exposition(request, form, servers.encode() + own)
 
     def _scrape(self, request: Request) -> Response:
         began = time.perf_counter()
@@ -63,7 +63,7 @@ class Routes:
             return plain(400, f"write the server to read: {request.path}?target=host:port")
         if not self._fleet.has_module(module):
             return plain(400, f'no module is named "{module}" in the configuration file')
-        format = choose_format(_header(request, "Accept"))
+        form = choose_format(_header(request, "Accept"))
         try:
             outcome = self._fleet.read_target(
                 target, budget(_header(request, "X-Prometheus-Scrape-Timeout-Seconds")), module
@@ -72,11 +72,11 @@ class Routes:
             return plain(400, f"target: {error}")
         except ForbiddenTargetError as error:
             return plain(403, str(error))
-        body = page([(outcome.result.samples, outcome.suffix)], format)
+        body = page([(outcome.result.samples, outcome.suffix)], form)
         self._telemetry.observe_page(self._web.scrape_path, time.perf_counter() - began)
-        if format is Format.OPENMETRICS:
+        if form is Format.OPENMETRICS:
             body += OPENMETRICS_END
-        return _exposition(request, format, body.encode())
+        return _exposition(request, form, body.encode())
 
     def _landing(self, _request: Request) -> Response:
         body = landing_page(self._web, self._fleet.states())
@@ -99,9 +99,9 @@ def _header(request: Request, name: str) -> str:
     return request.headers.get(name, "")
 
 
-def _exposition(request: Request, format: Format, body: bytes) -> Response:
+def _exposition(request: Request, form: Format, body: bytes) -> Response:
     headers = [("Vary", "Accept, Accept-Encoding")]
     if accepts_gzip(_header(request, "Accept-Encoding")):
         body = gzip(body)
         headers.append(("Content-Encoding", "gzip"))
-    return Response(200, body, format.value, tuple(headers))
+    return Response(200, body, form.value, tuple(headers))

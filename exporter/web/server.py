@@ -31,6 +31,8 @@ SEND_SECONDS = 30.0
 """Time for a client to take a response."""
 MOST_WAITING = 256
 """Connections without a request under way; beyond that the longest waiting one is closed."""
+LONGEST_LINE = 65536
+"""Bytes of the longest request line."""
 
 _log = structlog.get_logger()
 
@@ -96,7 +98,7 @@ class HttpServer(ThreadingMixIn, TCPServer):
         with self._changed:
             return self._changed.wait_for(lambda: self._requests == 0, seconds)
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
+    def handle_error(self, _request: Any, client_address: Any) -> None:
         """Log what a connection's thread raised, which the handler should have dealt with."""
         _log.exception("connection failed", client=str(client_address[0]))
 
@@ -171,8 +173,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         self.server.waiting.add(self.connection, HEADER_SECONDS)
-        self.raw_requestline = self.rfile.readline(65537)
-        if len(self.raw_requestline) > 65536:
+        self.raw_requestline = self.rfile.readline(LONGEST_LINE + 1)
+        if len(self.raw_requestline) > LONGEST_LINE:
             self.send_error(HTTPStatus.REQUEST_URI_TOO_LONG)
             return
         if not self.raw_requestline or not self.parse_request():
@@ -195,7 +197,7 @@ class _Handler(BaseHTTPRequestHandler):
         request = Request(self.command, unquote(url.path), url.query, self.headers)
         try:
             return self.server.application(request)
-        except Exception:
+        except Exception:  # noqa: BLE001, one request must not end the connection
             _log.exception("request failed inside the exporter", path=request.path)
             return plain(500, "internal error: see the exporter's log")
 
@@ -217,6 +219,6 @@ class _Handler(BaseHTTPRequestHandler):
         head.clear()
         _log.debug("request", method=self.command, path=self.path, status=response.status)
 
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         """Log what the standard library has to say of a bad request, at debug level."""
         _log.debug("bad request", client=self.client_address[0], detail=format % args)
