@@ -1,6 +1,7 @@
 """Addresses as operators write them: memcached servers and places to listen on."""
 
 import ipaddress
+import posixpath
 import re
 
 import msgspec
@@ -10,8 +11,10 @@ from exporter.errors import AddressError
 DEFAULT_PORT = 11211
 
 _LONGEST_SOCKET_PATH = 107
-_HIGHEST_PORT = 65535
-_HOST_NAME = re.compile(r"(?=.{1,253}\Z)(?:[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.?)+\Z")
+HIGHEST_PORT = 65535
+_LONGEST_NAME = 253
+_NAME_CHARACTERS = re.compile(r"[A-Za-z0-9._-]+\Z")
+_NAME_LABEL = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\Z")
 _LOOKS_NUMERIC = re.compile(r"[0-9.]+\Z")
 
 
@@ -32,8 +35,9 @@ class Address(msgspec.Struct, frozen=True):
         """The address in one normal form, equal for all ways to write the same place."""
         if self.path:
             return f"unix:{self.path}"
-        host = self.host.lower()
-        return f"[{host}]:{self.port}" if ":" in host else f"{host}:{self.port}"
+        if ":" in self.host:
+            return f"[{ipaddress.ip_address(self.host)}]:{self.port}"
+        return f"{self.host.lower()}:{self.port}"
 
 
 class ListenAddress(msgspec.Struct, frozen=True):
@@ -96,9 +100,11 @@ def _shown(text: str) -> str:
 
 
 def _socket_path(path: str, shown: str) -> str:
-    if not path.startswith("/") or path.endswith("/") or "\0" in path:
+    # One way to write each place: `..` could leave what a pattern in scrape.allow means.
+    if not path.startswith("/") or "\0" in path or posixpath.normpath(path) != path:
         raise AddressError(
-            f"{shown} is no socket path: write the absolute path of the socket, /run/memcached.sock"
+            f"{shown} is no socket path: write its absolute path without . and .."
+            " such as /run/memcached.sock"
         )
     if len(path.encode()) > _LONGEST_SOCKET_PATH:
         raise AddressError(
@@ -116,7 +122,7 @@ def _split(text: str, shown: str, lowest_port: int = 1) -> tuple[str, int | None
         _check_ip(host, shown, "an IPv6 address", version=6)
         return host, _port(rest[1:], shown, lowest_port) if rest else None
     if text.count(":") > 1:
-        raise AddressError(f'{shown} is ambiguous: write IPv6 in brackets, "[{text}]:11211"')
+        raise AddressError(f"{shown} is ambiguous: write IPv6 in brackets, such as [2001:db8::7]")
     host, colon, port = text.partition(":")
     if host:
         _check_host(host, shown)
@@ -126,9 +132,15 @@ def _split(text: str, shown: str, lowest_port: int = 1) -> tuple[str, int | None
 def _check_host(host: str, shown: str) -> None:
     if _LOOKS_NUMERIC.match(host):
         _check_ip(host, shown, "an IPv4 address of four numbers", version=4)
-    elif not _HOST_NAME.match(host):
+    elif not _NAME_CHARACTERS.match(host):
         raise AddressError(
             f"{shown} has a character that no host name has: write host:port or /path/of/socket"
+        )
+    elif len(host) > _LONGEST_NAME or not all(
+        map(_NAME_LABEL.match, host.removesuffix(".").split("."))
+    ):
+        raise AddressError(
+            f"{shown} is no host name: its parts are too long, empty, or begin or end with -"
         )
 
 
@@ -143,8 +155,8 @@ def _check_ip(host: str, shown: str, what: str, version: int) -> None:
 
 def _port(text: str, shown: str, lowest: int) -> int:
     # At most five digits: int() raises on thousands of them.
-    if not re.fullmatch(r"[0-9]{1,5}", text) or not lowest <= int(text) <= _HIGHEST_PORT:
+    if not re.fullmatch(r"[0-9]{1,5}", text) or not lowest <= int(text) <= HIGHEST_PORT:
         raise AddressError(
-            f"{shown}: port {text!r} is not a number from {lowest} to {_HIGHEST_PORT}"
+            f"{shown}: port {text!r} is not a number from {lowest} to {HIGHEST_PORT}"
         )
     return int(text)

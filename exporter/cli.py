@@ -13,7 +13,14 @@ import msgspec
 
 from exporter import __version__
 from exporter.addresses import parse_address, parse_listen_address
-from exporter.configuration import ConfigFile, Configuration, build, json_schema, load
+from exporter.configuration import (
+    ConfigFile,
+    Configuration,
+    build,
+    convert,
+    json_schema,
+    load,
+)
 from exporter.daemon import serve
 from exporter.durations import parse_duration
 from exporter.errors import ConfigurationError, ExporterError
@@ -37,7 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _fail(message: str, status: int) -> int:
-    print(f"{PROGRAM}: {message}", file=sys.stderr)
+    line = message if message.isprintable() else message.encode("unicode_escape").decode()
+    print(f"{PROGRAM}: {line}", file=sys.stderr)
     return status
 
 
@@ -95,7 +103,7 @@ def _serve_parser() -> argparse.ArgumentParser:
     )
     add("--web.telemetry-path", metavar="PATH", help="path of the metrics (default /metrics)")
     add("--web.scrape-path", metavar="PATH", help="path to read one target (default /scrape)")
-    add("--config.file", metavar="FILE", type=Path, help="configuration file (YAML)")
+    add("--config.file", metavar="FILE", type=_file, help="configuration file (YAML)")
     add("--log.level", choices=["debug", "info", "warn", "error"], help="(default info)")
     add("--log.format", choices=["logfmt", "json"], help="(default logfmt)")
     add(
@@ -104,6 +112,12 @@ def _serve_parser() -> argparse.ArgumentParser:
         version=f"{PROGRAM}, version {__version__} (Python {platform.python_version()})",
     )
     return parser
+
+
+def _file(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("empty: write the path of a file, or leave the flag out")
+    return Path(text)
 
 
 def _checked(parse: Callable[[str], object]) -> Callable[[str], str]:
@@ -119,54 +133,43 @@ def _checked(parse: Callable[[str], object]) -> Callable[[str], str]:
     return check
 
 
+_KEYS = {
+    "memcached.address": "servers",
+    "memcached.timeout": "modules.default.timeout",
+    "memcached.assume_no_napi_ids": "modules.default.assume_no_napi_ids",
+    "web.listen_address": "web.listen",
+    "web.telemetry_path": "web.telemetry_path",
+    "web.scrape_path": "web.scrape_path",
+    "log.level": "log.level",
+    "log.format": "log.format",
+}
+"""Flag to the key of the configuration file that it overrides."""
+
+
 def _configuration(flags: argparse.Namespace) -> Configuration:
     """Lay the flags over the file."""
-    given = vars(flags)
-    path: Path | None = given["config.file"]
-    file, place = load(path) if path else (ConfigFile(), _flag_of)
-    return build(_overridden(file, given), place)
+    given = {
+        flag: value
+        for flag, value in vars(flags).items()
+        if value is not None and value is not False
+    }
+    path: Path | None = given.pop("config.file", None)
+    file, file_place = load(path) if path else (ConfigFile(), lambda key_path: key_path)
 
+    def place(key_path: str) -> str:
+        for flag in given:
+            if key_path.startswith(_KEYS[flag]):
+                return f"--{flag.replace('_', '-')}"
+        return file_place(key_path)
 
-_FLAGS = {
-    "servers": "--memcached.address",
-    "modules.default.timeout": "--memcached.timeout",
-    "web.telemetry_path": "--web.telemetry-path",
-    "web.scrape_path": "--web.scrape-path",
-}
-
-
-def _flag_of(key_path: str) -> str:
-    """Name the flag that a key of the configuration stands for, when there is no file."""
-    return next((flag for key, flag in _FLAGS.items() if key_path.startswith(key)), key_path)
-
-
-def _overridden(file: ConfigFile, given: dict[str, object]) -> ConfigFile:
-    """Return the file's data with the flags that were given in their places."""
-    changes = msgspec.to_builtins(file)
-    if given["memcached.address"]:
-        changes["servers"] = [{"address": text} for text in _listed(given["memcached.address"])]
-    default = changes["modules"].setdefault("default", {})
-    if given["memcached.timeout"]:
-        default["timeout"] = given["memcached.timeout"]
-    if given["memcached.assume_no_napi_ids"]:
-        default["assume_no_napi_ids"] = True
-    for flag, section, key in (
-        ("web.listen_address", "web", "listen"),
-        ("web.telemetry_path", "web", "telemetry_path"),
-        ("web.scrape_path", "web", "scrape_path"),
-        ("log.level", "log", "level"),
-        ("log.format", "log", "format"),
-    ):
-        if given[flag]:
-            changes[section][key] = given[flag]
-    try:
-        return msgspec.convert(changes, ConfigFile)
-    except msgspec.ValidationError as error:
-        raise ConfigurationError(f"flags: {error}") from error
-
-
-def _listed(value: object) -> list[str]:
-    return value if isinstance(value, list) else []
+    document = msgspec.to_builtins(file)
+    for flag, value in given.items():
+        *sections, key = _KEYS[flag].split(".")
+        target = document
+        for section in sections:
+            target = target.setdefault(section, {})
+        target[key] = [{"address": text} for text in value] if key == "servers" else value
+    return build(convert(document, place), place)
 
 
 def _config(arguments: list[str]) -> int:

@@ -10,8 +10,8 @@ _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 def parse_duration(text: str) -> float:
     """Return the seconds that the text stands for; raise ValueError with the remedy."""
-    if not re.match(PATTERN, text):
-        raise ValueError(f'"{text}" is no duration: {REMEDY}')
+    if text.endswith("\n") or not re.match(PATTERN, text):
+        raise ValueError(f"{text!r} is no duration: {REMEDY}")
     return sum(
         float(number) * _SECONDS[unit]
         for number, _, unit in re.findall(r"([0-9]+(\.[0-9]+)?)(us|ms|s|m|h)", text)

@@ -1,8 +1,10 @@
 """Flags and YAML file become one immutable Configuration."""
 
 from exporter.configuration.build import build
-from exporter.configuration.file import ConfigFile, json_schema, load
+from exporter.configuration.file import ConfigFile, json_schema
+from exporter.configuration.loading import convert, load
 from exporter.configuration.model import Allow, Configuration, Log, Module, Server, Web
+from exporter.configuration.yaml_text import Place
 
 __all__ = [
     "Allow",
@@ -10,9 +12,11 @@ __all__ = [
     "Configuration",
     "Log",
     "Module",
+    "Place",
     "Server",
     "Web",
     "build",
+    "convert",
     "json_schema",
     "load",
 ]

@@ -3,10 +3,18 @@
 import ipaddress
 import re
 
-from exporter.addresses import DEFAULT_PORT, Address, is_utf8, parse_address, parse_listen_address
+from exporter.addresses import (
+    DEFAULT_PORT,
+    HIGHEST_PORT,
+    Address,
+    is_utf8,
+    parse_address,
+    parse_listen_address,
+)
 from exporter.catalogue import LABEL_NAMES, SECTIONS
-from exporter.configuration.file import ConfigFile, ModuleEntry, Place, ServerEntry
+from exporter.configuration.file import ConfigFile, ModuleEntry, ServerEntry
 from exporter.configuration.model import Allow, Configuration, Log, Module, Server, Web
+from exporter.configuration.yaml_text import Place, shown
 from exporter.durations import parse_duration
 from exporter.errors import AddressError, ConfigurationError
 
@@ -15,6 +23,11 @@ DEFAULT_SERVER = "localhost:11211"
 _SHORTEST_TIMEOUT = 0.001
 _LONGEST_TIMEOUT = 3600.0
 _LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*\Z")
+_MODULE_NAME = re.compile(r"[A-Za-z0-9_-]+\Z")
+_HOST_PATTERN = re.compile(
+    r"(\[[0-9a-f:.*?]+\]|[a-z0-9._*?-]+)"  # IPv6 in brackets, a name or an IPv4 address
+    r"(?::([0-9*?]{1,5}))?\Z"
+)
 _TARGET_LABELS = {"job", "instance"}
 
 
@@ -41,9 +54,17 @@ def build(file: ConfigFile, place: Place) -> Configuration:
 
 
 def _module(name: str, entry: ModuleEntry, place: Place) -> Module:
-    timeout = parse_duration(entry.timeout)
+    if not _MODULE_NAME.match(name):
+        raise ConfigurationError(
+            f"{place(f'modules.{name}')}: not a module name: use letters, digits, _ and -"
+        )
+    where = place(f"modules.{name}.timeout")
+    try:
+        timeout = parse_duration(entry.timeout)
+    except ValueError as error:
+        raise ConfigurationError(f"{where}: {error}") from error
     if not _SHORTEST_TIMEOUT <= timeout <= _LONGEST_TIMEOUT:
-        raise ConfigurationError(f"{place(f'modules.{name}.timeout')}: must be from 1ms to 1h")
+        raise ConfigurationError(f"{where}: must be from 1ms to 1h")
     wanted = {"stats", *entry.sections}
     return Module(
         name=name,
@@ -58,18 +79,18 @@ def _servers(
     entries: list[ServerEntry], modules: dict[str, Module], place: Place
 ) -> tuple[Server, ...]:
     servers: list[Server] = []
-    first: dict[str, int] = {}
+    first: dict[str, str] = {}
     for i, entry in enumerate(entries):
         address = _address(entry.address, place(f"servers[{i}].address"))
         if address.endpoint in first:
             raise ConfigurationError(
                 f'{place(f"servers[{i}].address")}: "{entry.address}" is the same server as'
-                f" servers[{first[address.endpoint]}]: remove one"
+                f' "{first[address.endpoint]}": remove one'
             )
-        first[address.endpoint] = i
+        first[address.endpoint] = entry.address
         if entry.module not in modules:
             raise ConfigurationError(
-                f'{place(f"servers[{i}].module")}: no module is named "{entry.module}":'
+                f"{place(f'servers[{i}].module')}: no module is named {shown(entry.module)}:"
                 f" use one of {', '.join(modules)}"
             )
         labels = _labels(entry.labels, place, f"servers[{i}].labels")
@@ -104,21 +125,26 @@ def _allow(entries: list[str], place: Place) -> Allow:
     networks: list[ipaddress.IPv4Network | ipaddress.IPv6Network] = []
     patterns: list[str] = []
     for i, text in enumerate(entries):
-        shown = f'{place(f"scrape.allow[{i}]")}: "{text}"'
         try:
             networks.append(ipaddress.ip_network(text))
         except ValueError as error:
-            is_path = text.startswith(("/", "unix:/"))
-            if not text.strip() or ("/" in text and not is_path):
+            if not (pattern := _pattern(text)):
                 raise ConfigurationError(
-                    f"{shown} is neither a network ({error}) nor a pattern for host:port"
+                    f"{place(f'scrape.allow[{i}]')}: {shown(text)} is neither a network ({error})"
+                    " nor a pattern for host:port or unix:/path"
                 ) from error
-            if is_path:
-                patterns.append(f"unix:{text.removeprefix('unix:')}")
-            else:
-                has_port = ":" in text.rpartition("]")[2]
-                patterns.append(text.lower() if has_port else f"{text.lower()}:{DEFAULT_PORT}")
+            patterns.append(pattern)
     return Allow(networks=tuple(networks), patterns=tuple(patterns))
+
+
+def _pattern(text: str) -> str:
+    """Return a pattern in the form of ``Address.endpoint``, or nothing if it could never match."""
+    if text.startswith(("/", "unix:/")):
+        return f"unix:{text.removeprefix('unix:')}"
+    found = _HOST_PATTERN.match(text.lower())
+    if not found or (found[2] and found[2].isdecimal() and int(found[2]) > HIGHEST_PORT):
+        return ""
+    return f"{found[1]}:{found[2] or DEFAULT_PORT}"
 
 
 def _web(file: ConfigFile, place: Place) -> Web:
@@ -133,10 +159,14 @@ def _web(file: ConfigFile, place: Place) -> Web:
         "scrape_path": file.web.scrape_path,
     }
     for key, path in paths.items():
+        if not path.isprintable():
+            raise ConfigurationError(f"{place(f'web.{key}')}: {shown(path)} is no URL path")
         if path == "/" or path.startswith("/-/"):
             raise ConfigurationError(
                 f'{place(f"web.{key}")}: "{path}" is taken by the exporter: use another path'
             )
     if len(set(paths.values())) < len(paths):
-        raise ConfigurationError(f"{place('web.scrape_path')}: equal to telemetry_path")
+        raise ConfigurationError(
+            f"{place('web.scrape_path')}: equal to the telemetry path: use another path"
+        )
     return Web(listen=tuple(listen), **paths)

@@ -122,9 +122,7 @@ def _permit(allow: Allow, address: Address) -> Permit | None:
 
     Raises ForbiddenTargetError when nothing in ``scrape.allow`` can fit.
     """
-    endpoint = address.endpoint
-    # Equality too, since the brackets of IPv6 mean something else in a pattern.
-    if any(endpoint == pattern or fnmatchcase(endpoint, pattern) for pattern in allow.patterns):
+    if any(_fits(address, pattern) for pattern in allow.patterns):
         return None
     if address.path or not allow.networks:
         raise ForbiddenTargetError(
@@ -132,3 +130,14 @@ def _permit(allow: Allow, address: Address) -> Permit | None:
             " in the configuration file"
         )
     return lambda ip: any(ipaddress.ip_address(ip) in network for network in allow.networks)
+
+
+def _fits(address: Address, pattern: str) -> bool:
+    """Return whether a pattern allows an address; one for hosts never opens a unix socket."""
+    if pattern.startswith("unix:/") != bool(address.path):
+        return False
+    # In a shell's pattern the brackets of IPv6 would be a set of characters; `*` ends at a slash.
+    pattern = pattern.replace("[", "[[]")
+    return address.endpoint.count("/") == pattern.count("/") and fnmatchcase(
+        address.endpoint, pattern
+    )

@@ -26,6 +26,8 @@ _EXACT_DIGITS = 15
 """Integers of so many digits need no further look: no underflow, no loss in a float."""
 
 
+_Infos = dict[str, dict[str, str]]
+"""Name of an info family to its labels: of a label that comes twice the last value counts."""
 _PrefixMaker = Callable[[str, tuple[tuple[str, str], ...]], str]
 
 
@@ -123,7 +125,7 @@ class _SectionTranslator:
         """Add the samples of a reply's body to the result."""
         known = self._known.get
         samples = result.samples
-        infos: dict[str, list[tuple[str, str]]] = {}
+        infos: _Infos = {}
         for line in body.split("\r\n"):
             key, _, value = line.rpartition(" ")
             found = known(key)
@@ -132,22 +134,25 @@ class _SectionTranslator:
             elif line:
                 self._look_up(line, result, infos)
         for name, labels in infos.items():
-            samples[_INDEX[name]][self._prefix(name, tuple(labels))] = "1"
+            samples[_INDEX[name]][self._prefix(name, tuple(labels.items()))] = "1"
 
-    def _look_up(self, line: str, result: Result, infos: dict[str, list[tuple[str, str]]]) -> None:
+    def _look_up(self, line: str, result: Result, infos: _Infos) -> None:
         """Translate a line that is new, or whose value is not a plain number."""
         word, key, value = (*line.split(" ", 2), "", "")[:3]
+        if word != "STAT":
+            result.malformed.append(line)
+            return
         slab, name = self._split_class(key)
         place = (name, bool(slab))
         row = self._rows.get(place)
         if row is None:
             if place not in self._omitted:
-                (result.unknown if word == "STAT" else result.malformed).append(key)
+                result.unknown.append(key)
             return
         if value in row.absent:
             return
         if row.scale is Scale.TEXT:
-            infos.setdefault(row.name, []).append((row.label, _as_utf8(value)))
+            infos.setdefault(row.name, {})[row.label] = _as_utf8(value)
             return
         number = convert(row, value)
         if number is None:

@@ -5,6 +5,8 @@ within a deadline, and when too many connections wait, the one that has waited l
 """
 
 import contextlib
+import errno
+import os
 import socket
 import threading
 import time
@@ -55,9 +57,13 @@ def listen(address: ListenAddress) -> socket.socket:
         )[0]
         return socket.create_server(family[4][:2], family=family[0], backlog=128)
     except OSError as error:
+        # The library adds words of its own to the system's text.
+        named = isinstance(error, socket.gaierror) or error.errno is None
+        cause = str(error.strerror) if named else os.strerror(error.errno or 0)
+        free = "free it or " if error.errno == errno.EADDRINUSE else ""
         raise ExporterError(
-            f"cannot listen on {shown}:{address.port}: {(error.strerror or str(error)).lower()}:"
-            " free it or choose another --web.listen-address"
+            f"cannot listen on {shown}:{address.port}: {cause.lower()}:"
+            f" {free}choose another --web.listen-address"
         ) from error
 
 
@@ -146,6 +152,8 @@ class _Handler(BaseHTTPRequestHandler):
     server: HttpServer
     connection: socket.socket
     protocol_version = "HTTP/1.1"
+    default_request_version = "HTTP/1.1"
+    requestline = command = request_version = ""
     server_version = "memcached-exporter"
     sys_version = ""
     error_message_format = "%(code)d %(message)s\n"
@@ -187,7 +195,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.settimeout(None)
 
     def _respond(self) -> Response:
-        if self.headers.get("Content-Length", "0") != "0" or "Transfer-Encoding" in self.headers:
+        lengths = self.headers.get_all("Content-Length", [])
+        if any(length.strip() != "0" for length in lengths) or "Transfer-Encoding" in self.headers:
             # A body is never read, so what follows it cannot be told from it.
             self.close_connection = True
         try:
@@ -213,6 +222,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         if self.close_connection:
             self.send_header("Connection", "close")
+        elif self.request_version == "HTTP/1.0":
+            self.send_header("Connection", "keep-alive")
         body = b"" if self.command == "HEAD" else response.body
         head: list[bytes] = self._headers_buffer  # type: ignore[attr-defined]
         self.connection.sendall(b"".join([*head, b"\r\n", body]))

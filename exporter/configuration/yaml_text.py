@@ -1,0 +1,112 @@
+"""YAML text, read strictly: what YAML libraries forgive or guess is an error with its place."""
+
+import re
+from collections.abc import Callable, Hashable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from exporter.errors import ConfigurationError
+
+Place = Callable[[str], str]
+"""Turns a key path such as ``servers[0].address`` into what an error message shows."""
+
+_TEXT = "tag:yaml.org,2002:str"
+_MERGE = "tag:yaml.org,2002:merge"
+
+
+def shown(text: str) -> str:
+    """Return a text for a message: on one line, whatever it holds."""
+    return f'"{text}"' if text.isprintable() else repr(text)
+
+
+def read(path: Path) -> tuple[object, Place]:
+    """Return the document of a file, and a function that names the place of a key in it.
+
+    An empty file is an empty map. Raises ConfigurationError with file, line, column and cause.
+    """
+    try:
+        source = path.read_text(encoding="utf-8")
+        root = yaml.compose(source, Loader=_StrictLoader)
+        document = yaml.load(source, Loader=_StrictLoader)  # noqa: S506, a SafeLoader
+    except OSError as error:
+        raise ConfigurationError(f"{path}: {(error.strerror or str(error)).lower()}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{path}: not UTF-8 text at byte {error.start}") from error
+    except yaml.YAMLError as error:
+        raise ConfigurationError(_explain(path, error)) from error
+    except RecursionError as error:
+        raise ConfigurationError(f"{path}: nested too deeply") from error
+
+    def place(key_path: str) -> str:
+        line = _line(root, key_path)
+        where = f"{path}:{line}" if line else str(path)
+        if not key_path.isprintable():
+            return f"{where}: {key_path!r}"
+        return f"{where}: {key_path}" if key_path else where
+
+    return ({} if document is None else document), place
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """Refuses a key that stands twice or is no text, and values that YAML cannot make sense of."""
+
+    def construct_mapping(
+        self,
+        node: yaml.MappingNode,
+        deep: bool = False,  # noqa: FBT001, FBT002, as the library has it
+    ) -> dict[Hashable, Any]:
+        if not isinstance(node, yaml.MappingNode):
+            raise _error("a map of keys and values is expected here", node)
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if key.tag == _MERGE:
+                continue
+            if not isinstance(key, yaml.ScalarNode):
+                raise _error("a key must be text", key)
+            if key.tag != _TEXT:
+                raise _error(f"key {shown(key.value)} is not text: write it in quotes", key)
+            if key.value in seen:
+                raise _error(f"key {shown(key.value)} stands twice: remove one", key)
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+    def construct_object(
+        self,
+        node: yaml.Node,
+        deep: bool = False,  # noqa: FBT001, FBT002, as the library has it
+    ) -> Any:
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, KeyError, AttributeError, TypeError) as error:
+            raise _error(
+                "this value cannot be read: write it in quotes if it is text", node
+            ) from error
+
+
+def _error(problem: str, node: yaml.Node) -> yaml.constructor.ConstructorError:
+    return yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+
+
+def _explain(path: Path, error: yaml.YAMLError) -> str:
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark:
+        mark = error.problem_mark
+        return f"{path}:{mark.line + 1}:{mark.column + 1}: not valid YAML: {error.problem}"
+    return f"{path}: not valid YAML: {' '.join(str(error).split())}"
+
+
+def _line(root: yaml.Node | None, key_path: str) -> int | None:
+    """Return the line of a key, or of the nearest one above it."""
+    line = None
+    for name, index in re.findall(r"([^.\[\]]+)|\[(\d+)\]", key_path):
+        if isinstance(root, yaml.SequenceNode) and index and int(index) < len(root.value):
+            root = root.value[int(index)]
+            line = root.start_mark.line + 1
+        elif isinstance(root, yaml.MappingNode):
+            pairs = {key.value: (key, value) for key, value in root.value}
+            key, root = pairs.get(name or index, (None, None))
+            line = key.start_mark.line + 1 if key else line
+        else:
+            break
+    return line
