@@ -101,10 +101,10 @@ def _shown(text: str) -> str:
 
 def _socket_path(path: str, shown: str) -> str:
     # One way to write each place: `..` could leave what a pattern in scrape.allow means.
-    if not path.startswith("/") or "\0" in path or posixpath.normpath(path) != path:
+    if not path.startswith("/") or "\0" in path or path != posixpath.normpath(path) or path == "/":
         raise AddressError(
-            f"{shown} is no socket path: write its absolute path without . and .."
-            " such as /run/memcached.sock"
+            f"{shown} is no socket path: write the absolute path of the socket,"
+            " without . and .., such as /run/memcached.sock"
         )
     if len(path.encode()) > _LONGEST_SOCKET_PATH:
         raise AddressError(
@@ -139,9 +139,7 @@ def _check_host(host: str, shown: str) -> None:
     elif len(host) > _LONGEST_NAME or not all(
         map(_NAME_LABEL.match, host.removesuffix(".").split("."))
     ):
-        raise AddressError(
-            f"{shown} is no host name: its parts are too long, empty, or begin or end with -"
-        )
+        raise AddressError(f"{shown} has no valid host name: write host:port or /path/of/socket")
 
 
 def _check_ip(host: str, shown: str, what: str, version: int) -> None:

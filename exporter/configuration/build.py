@@ -159,8 +159,6 @@ def _web(file: ConfigFile, place: Place) -> Web:
         "scrape_path": file.web.scrape_path,
     }
     for key, path in paths.items():
-        if not path.isprintable():
-            raise ConfigurationError(f"{place(f'web.{key}')}: {shown(path)} is no URL path")
         if path == "/" or path.startswith("/-/"):
             raise ConfigurationError(
                 f'{place(f"web.{key}")}: "{path}" is taken by the exporter: use another path'

@@ -19,7 +19,7 @@ AddressText = Annotated[
 ListenText = Annotated[str, _text('write ":9150", "127.0.0.1:9150" or "[::1]:9150", in quotes')]
 DurationText = Annotated[str, _text(DURATION_REMEDY, DURATION_PATTERN)]
 PathText = Annotated[
-    str, _text("write an absolute URL path such as /metrics", r"^/[A-Za-z0-9._~/-]*$")
+    str, _text("write an absolute URL path such as /metrics", r"^/[A-Za-z0-9._~/-]*$(?!\n)")
 ]
 AllowText = Annotated[
     str,

@@ -96,7 +96,8 @@ def budget(scrape_timeout: str) -> float:
 
 
 def _header(request: Request, name: str) -> str:
-    return request.headers.get(name, "")
+    """Return a header's value; one that comes several times is one list (RFC 9110)."""
+    return ", ".join(request.headers.get_all(name, []))
 
 
 def _exposition(request: Request, form: Format, body: bytes) -> Response:
