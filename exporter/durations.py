@@ -2,10 +2,8 @@
 
 import re
 
-PATTERN = (
-    r"^([0-9]+(\.[0-9]+)?(us|ms|s|m|h))+$(?!\n)"
-    """The last part refuses a line end, before which `$` would match."""
-)
+PATTERN = r"^([0-9]+(\.[0-9]+)?(us|ms|s|m|h))+$(?!\n)"
+"""Its end refuses a line end, before which `$` alone would match."""
 REMEDY = "write a duration with its unit, such as 500ms, 1s or 1m30s"
 
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}

@@ -40,7 +40,7 @@ def page(servers: Iterable[tuple[Samples, str]], form: Format) -> str:
 
 
 def _text_head(family: Family) -> str:
-    kind = Kind.GAUGE if family.kind is Kind.INFO else family.kind
+    kind = {Kind.INFO: "gauge", Kind.UNKNOWN: "untyped"}.get(family.kind, family.kind)
     described = family.help.replace("\\", "\\\\").replace("\n", "\\n")
     return f"# HELP {family.name} {described}\n# TYPE {family.name} {kind}"
 
@@ -49,7 +49,8 @@ def _openmetrics_head(family: Family) -> str:
     ending = {Kind.COUNTER: "_total", Kind.INFO: "_info"}.get(family.kind, "")
     name = family.name.removesuffix(ending)
     described = family.help.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
-    return f"# HELP {name} {described}\n# TYPE {name} {family.kind}"
+    kind = "gaugehistogram" if family.kind is Kind.HISTOGRAM else family.kind
+    return f"# HELP {name} {described}\n# TYPE {name} {kind}"
 
 
 _HEADS = {

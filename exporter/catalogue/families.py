@@ -46,7 +46,7 @@ FAMILIES = _group((SCRAPE, *SECTIONS))
 
 LABEL_NAMES = frozenset({"server", "section", "slab"}).union(
     *(
-        {row.label, *dict(row.labels)} - {""}
+        {row.label, *dict(row.labels), *row.dynamic} - {""}
         for section in (SCRAPE, *SECTIONS)
         for row in section.rows
     )

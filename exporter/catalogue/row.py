@@ -12,6 +12,10 @@ class Kind(StrEnum):
     GAUGE = "gauge"
     INFO = "info"
     """A family with the constant value 1 whose labels carry text."""
+    HISTOGRAM = "histogram"
+    """A distribution of the present: its buckets can fall (OpenMetrics: gaugehistogram)."""
+    UNKNOWN = "unknown"
+    """A family whose historical name does not fit its type."""
 
 
 class Scale(StrEnum):
@@ -40,7 +44,10 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     key: str
-    """The stat key as memcached sends it, without a class prefix (``items:5:``, ``5:``)."""
+    """The stat key as memcached sends it, without a class prefix (``items:5:``, ``5:``).
+
+    A ``*`` at the end stands for any name, which becomes the first label of ``dynamic``.
+    """
     name: str
     """Metric name, with its unit and, for counters, ``_total``."""
     kind: Kind
@@ -48,6 +55,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One sentence that makes sense to a reader who does not know memcached's source."""
     labels: tuple[tuple[str, str], ...] = ()
     """Constant labels; the class label ``slab`` is added by the section."""
+    dynamic: tuple[str, ...] = ()
+    """Names of labels whose values come from the reply."""
     scale: Scale = Scale.PLAIN
     label: str = ""
     """Label name that a TEXT value becomes."""
@@ -98,6 +107,7 @@ def counter(  # noqa: PLR0913
     scale: Scale = Scale.PLAIN,
     per_class: bool = False,
     absent: tuple[str, ...] = (),
+    dynamic: tuple[str, ...] = (),
     **labels: str,
 ) -> Row:
     """Return the row of a counter."""
@@ -112,6 +122,7 @@ def counter(  # noqa: PLR0913
         scale=scale,
         per_class=per_class,
         absent=absent,
+        dynamic=dynamic,
         labels=tuple(labels.items()),
     )
 
@@ -129,6 +140,7 @@ def gauge(  # noqa: PLR0913
     per_class: bool = False,
     absent: tuple[str, ...] = (),
     signed: bool = False,
+    dynamic: tuple[str, ...] = (),
     **labels: str,
 ) -> Row:
     """Return the row of a gauge."""
@@ -143,6 +155,7 @@ def gauge(  # noqa: PLR0913
         scale=scale,
         per_class=per_class,
         absent=absent,
+        dynamic=dynamic,
         signed=signed,
         labels=tuple(labels.items()),
     )

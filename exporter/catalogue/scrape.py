@@ -42,6 +42,12 @@ SCRAPE = Section(
             " may send.",
         ),
         gauge(
+            "dropped",
+            "memcached_exporter_series_dropped",
+            "Series left out of this scrape because a server chose too many names, of backends or"
+            " functions of a proxy say.",
+        ),
+        gauge(
             "malformed",
             "memcached_exporter_malformed_values",
             "Values in the last replies that could not be numbers of their kind; their samples are"

@@ -72,6 +72,8 @@ def _module(name: str, entry: ModuleEntry, place: Place) -> Module:
         sections=tuple(section.name for section in SECTIONS if section.name in wanted),
         assume_no_napi_ids=entry.assume_no_napi_ids,
         max_reply_bytes=entry.max_reply_bytes,
+        top_clients=entry.top_clients,
+        max_prefixes=entry.max_prefixes,
     )
 
 

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from exporter.catalogue.sections import DEFAULT_SECTIONS, SectionName
 from exporter.durations import PATTERN as DURATION_PATTERN
 from exporter.durations import REMEDY as DURATION_REMEDY
 
@@ -28,7 +29,6 @@ AllowText = Annotated[
         ' or a pattern such as "*.cache.example:11211"'
     ),
 ]
-SectionName = Literal["stats", "settings", "items", "slabs"]
 LogLevel = Literal["debug", "info", "warn", "error"]
 LogFormat = Literal["logfmt", "json"]
 
@@ -49,11 +49,11 @@ class ModuleEntry(_Strict, frozen=True, kw_only=True):
     """How servers are read."""
 
     timeout: DurationText = "1s"
-    sections: list[SectionName] = msgspec.field(
-        default_factory=lambda: ["stats", "settings", "items", "slabs"]
-    )
+    sections: list[SectionName] = msgspec.field(default_factory=lambda: list(DEFAULT_SECTIONS))
     assume_no_napi_ids: bool = False
     max_reply_bytes: Annotated[int, msgspec.Meta(ge=65536, le=2**30)] = 16 * 2**20
+    top_clients: Annotated[int, msgspec.Meta(ge=0, le=100)] = 0
+    max_prefixes: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 100
 
 
 class ScrapeEntry(_Strict, frozen=True, kw_only=True):

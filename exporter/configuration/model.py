@@ -19,6 +19,10 @@ class Module(msgspec.Struct, frozen=True):
     """True when the operator states that no server of this module was started with ``-N``."""
     max_reply_bytes: int
     """Replies of one scrape that are longer in sum are refused."""
+    top_clients: int = 0
+    """Client addresses to export from `stats conns`; 0 for none."""
+    max_prefixes: int = 100
+    """Key prefixes to export from `stats detail dump`."""
 
 
 class Server(msgspec.Struct, frozen=True):

@@ -107,7 +107,8 @@ def first_words(address: Address, deadline: float, permit: Permit | None) -> str
 def read_error(error: OSError) -> ReadError:
     """Return the ReadError that tells an operator what a socket's error means."""
     text = (error.strerror or str(error)).lower()
-    if isinstance(error, TimeoutError):
+    # A unix socket whose queue is full says so at once, where TCP lets the client wait.
+    if isinstance(error, TimeoutError | BlockingIOError):
         return ReadError(Reason.TIMEOUT, "no connection before the deadline")
     if isinstance(error, ConnectionRefusedError):
         return ReadError(Reason.REFUSED, text)

@@ -5,7 +5,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from fnmatch import fnmatchcase
 
 from exporter.addresses import Address, parse_address
@@ -19,6 +19,8 @@ from exporter.memcached.translation import Translator
 _MOST_THREADS = 64
 _MOST_TARGETS = 1024
 _IDLE_SECONDS = 300.0
+_GRACE_SECONDS = 0.05
+"""For a scrape that ends at its deadline to hand over its result."""
 
 
 class Fleet:
@@ -40,12 +42,16 @@ class Fleet:
         self._lock = threading.Lock()
         self._open_ended = Translator(open_ended=True)
         self._closed = Translator(open_ended=False)
-        self._pool = ThreadPoolExecutor(
-            max_workers=max(1, min(_MOST_THREADS, len(self._members))), thread_name_prefix="scrape"
-        )
+        # Threads start as they are needed, and only then.
+        self._pool = ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="scrape")
+        self._failed_pool = ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="scrape failed")
 
     def read_all(self, budget: float) -> list[Outcome]:
-        """Scrape all configured servers at once, each within ``budget`` seconds."""
+        """Scrape all configured servers at once, within ``budget`` seconds.
+
+        A server that failed last time waits for a thread only behind its like, so that no healthy
+        server waits behind hung ones; and for no longer than its own timeout.
+        """
         deadline = time.monotonic() + budget
 
         def read(member: Member) -> Outcome:
@@ -58,10 +64,20 @@ class Fleet:
 
         if len(self._members) == 1:
             return [read(self._members[0])]
-        # Those that failed last time come last: no healthy server waits for a thread behind them.
-        queue = sorted(self._members, key=lambda member: member.state.up is False)
-        futures = {id(member): self._pool.submit(read, member) for member in queue}
-        return [futures[id(member)].result() for member in self._members]
+        tasks = []
+        for member in self._members:
+            failed = member.state.up is False
+            patience = min(budget, member.server.module.timeout) if failed else budget
+            task = (self._failed_pool if failed else self._pool).submit(read, member)
+            tasks.append((member, task, time.monotonic() + patience + _GRACE_SECONDS))
+        return [self._result(*task) for task in tasks]
+
+    def _result(self, member: Member, task: Future[Outcome], deadline: float) -> Outcome:
+        try:
+            return task.result(max(0.0, deadline - time.monotonic()))
+        except TimeoutError:
+            task.cancel()
+            return member.give_up(self._open_ended, self._count_error)
 
     def read_target(self, text: str, budget: float, module: str = "") -> Outcome:
         """Scrape one server within ``budget`` seconds; its samples carry no ``server`` label.
@@ -82,7 +98,8 @@ class Fleet:
 
     def close(self) -> None:
         """Close all held connections; scrapes that are under way end first."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        for pool in (self._pool, self._failed_pool):
+            pool.shutdown(wait=True, cancel_futures=True)
         for member in (*self._members, *self._targets.values()):
             member.server.close()
 

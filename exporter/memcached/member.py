@@ -8,6 +8,7 @@ import msgspec
 import structlog
 
 from exporter.errors import ForbiddenTargetError, ReadError, Reason
+from exporter.memcached.aggregation import Limits
 from exporter.memcached.server import Reading, Server
 from exporter.memcached.translation import Result, Translator, suffix
 
@@ -46,6 +47,9 @@ class Member:
         self.state = State(address=server.address.text)
         self.used = time.monotonic()
         self._suffix = suffix((("server", server.address.text), *labels))
+        self._limits = Limits(
+            top_clients=server.module.top_clients, max_prefixes=server.module.max_prefixes
+        )
         self._strange: tuple[list[str], list[str]] = ([], [])
 
     def read(
@@ -64,7 +68,7 @@ class Member:
         began = self.used = time.monotonic()
         try:
             reading = self.server.read(began + min(budget, self.server.module.timeout))
-            result = translator.success(reading, time.monotonic() - began)
+            result = translator.success(reading, time.monotonic() - began, self._limits)
         except ForbiddenTargetError:
             raise
         except ReadError as error:
@@ -80,6 +84,13 @@ class Member:
         self._note_failure(failure)
         result = translator.failure(time.monotonic() - began)
         return Outcome(result, own_suffix, error=failure)
+
+    def give_up(self, translator: Translator, count_error: Callable[[Reason], None]) -> Outcome:
+        """Return the Outcome of a scrape that found no thread within its time."""
+        failure = ReadError(Reason.TIMEOUT, "too many servers are hung to try this one in time")
+        count_error(failure.reason)
+        self._note_failure(failure)
+        return Outcome(translator.failure(0.0), self._suffix, error=failure)
 
     def _note_success(self, reading: Reading, result: Result) -> None:
         before = self.state

@@ -6,13 +6,14 @@ the lines does nothing but look it up.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import msgspec
 
 from exporter.catalogue import FAMILIES, SECTIONS
-from exporter.catalogue.row import Scale, Section
+from exporter.catalogue.row import Kind, Scale, Section
 from exporter.catalogue.scrape import SCRAPE
+from exporter.memcached.aggregation import AGGREGATIONS, Aggregate, Limits
 from exporter.memcached.server import Reading
 from exporter.memcached.values import convert
 
@@ -22,6 +23,7 @@ Samples = list[dict[str, str]]
 _INDEX = {family.name: family.index for family in FAMILIES}
 _CLASS = re.compile(r"([1-9][0-9]{0,2}):([a-z_]+)\Z")
 _HIGHEST_CLASS = 255
+_MOST_NAMES = 256
 _EXACT_DIGITS = 15
 """Integers of so many digits need no further look: no underflow, no loss in a float."""
 
@@ -39,6 +41,8 @@ class Result(msgspec.Struct):
     """Stat keys that the catalogue does not have."""
     malformed: list[str]
     """Lines whose value is not of its kind; they gave no sample."""
+    dropped: int = 0
+    """Series beyond the number that names of the server's choice may make."""
 
 
 def escape(text: str) -> str:
@@ -73,12 +77,16 @@ class Translator:
             return f"{name}{{{inner}," if inner else f"{name}{{"
         return f"{name}{{{inner}}} " if inner else f"{name} "
 
-    def success(self, reading: Reading, duration: float) -> Result:
+    def success(self, reading: Reading, duration: float, limits: Limits | None = None) -> Result:
         """Translate all replies of a reading; ``duration`` is in seconds."""
+        limits = limits or Limits()
         result = Result(samples=[{} for _ in FAMILIES], unknown=[], malformed=[])
-        # Items come last: their mem_requested wins over that of slabs, which old builds send too.
-        for name in sorted(reading.bodies, key="items".__eq__):
-            self._sections[name].translate(reading.bodies[name], result)
+        # In the catalogue's order: mem_requested of items wins over that of slabs.
+        for name, translator in self._sections.items():
+            if name in AGGREGATIONS and name in reading.bodies:
+                translator.aggregate(AGGREGATIONS[name](reading.bodies[name], limits), result)
+            elif name in reading.bodies:
+                translator.translate(reading.bodies[name], result)
         self._put(result, "up", "1")
         self._put(result, "duration", f"{duration:.6f}")
         self._put(result, "ping", f"{reading.ping_seconds:.6f}")
@@ -86,6 +94,7 @@ class Translator:
             self._put(result, "section_success", "1" if success else "0", section=section)
         self._put(result, "unknown", str(len(result.unknown)))
         self._put(result, "malformed", str(len(result.malformed)))
+        self._put(result, "dropped", str(result.dropped))
         self._put_start_time(result)
         return result
 
@@ -116,6 +125,9 @@ class _SectionTranslator:
         self._prefix = prefix
         self._class_prefix = section.class_prefix
         self._rows = {(row.key, row.per_class): row for row in section.rows}
+        self._wildcards = [
+            (row.key.rstrip("*"), row) for row in section.rows if row.key.endswith("*")
+        ]
         self._omitted = {(omission.key, omission.per_class) for omission in section.omissions}
         self._known: dict[str, tuple[int, str]] = {}
         """``STAT key`` to family and prefix, of keys with plain numbers. Bounded: class numbers end
@@ -146,8 +158,7 @@ class _SectionTranslator:
         place = (name, bool(slab))
         row = self._rows.get(place)
         if row is None:
-            if place not in self._omitted:
-                result.unknown.append(key)
+            self._look_further(key, value, place, result)
             return
         if value in row.absent:
             return
@@ -163,6 +174,32 @@ class _SectionTranslator:
         result.samples[family][prefix] = number
         if row.scale is Scale.PLAIN and not row.absent:
             self._known[f"STAT {key}"] = (family, prefix)
+
+    def _look_further(self, key: str, value: str, place: tuple[str, bool], result: Result) -> None:
+        """Translate a key whose end is any name; count it when it is unknown."""
+        row = next((row for start, row in self._wildcards if key.startswith(start)), None)
+        if row is None:
+            if place not in self._omitted:
+                result.unknown.append(key)
+            return
+        number = convert(row, value)
+        if number is None:
+            result.malformed.append(f"STAT {key} {value}")
+            return
+        name = _as_utf8(key.removeprefix(row.key.rstrip("*")))
+        samples = result.samples[_INDEX[row.name]]
+        if len(samples) < _MOST_NAMES:
+            samples[self._prefix(row.name, ((row.dynamic[0], name), *row.labels))] = number
+        else:
+            result.dropped += 1
+
+    def aggregate(self, rows: Iterable[Aggregate], result: Result) -> None:
+        """Add the sums that an aggregation made of a reply."""
+        for key, labels, value in rows:
+            row = self._rows[key, False]
+            name = f"{row.name}_bucket" if row.kind is Kind.HISTOGRAM else row.name
+            texts = tuple((label, _as_utf8(text)) for label, text in labels)
+            result.samples[_INDEX[row.name]][self._prefix(name, texts)] = str(value)
 
     def _split_class(self, key: str) -> tuple[str, str]:
         """Return the class number, empty when the key has none, and the rest of the key."""

@@ -62,7 +62,7 @@ class Routes:
         if not target:
             return plain(400, f"write the server to read: {request.path}?target=host:port")
         if not self._fleet.has_module(module):
-            return plain(400, f'no module is named "{module}" in the configuration file')
+            return plain(400, f"no module is named {module!r} in the configuration file")
         form = choose_format(_header(request, "Accept"))
         try:
             outcome = self._fleet.read_target(
