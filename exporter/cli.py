@@ -16,12 +16,14 @@ from exporter.addresses import parse_address, parse_listen_address
 from exporter.configuration import (
     ConfigFile,
     Configuration,
+    ModuleEntry,
     build,
     convert,
     json_schema,
     load,
 )
 from exporter.daemon import serve
+from exporter.documentation import metrics_as_data, metrics_as_markdown
 from exporter.durations import parse_duration
 from exporter.errors import ConfigurationError, ExporterError
 from exporter.logs import configure
@@ -33,7 +35,7 @@ USAGE_ERROR = 2
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: 2 for wrong usage or configuration."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    commands = {"serve": _serve, "config": _config}
+    commands = {"serve": _serve, "config": _config, "metrics": _metrics}
     command = commands[given.pop(0)] if given and given[0] in commands else _serve
     try:
         return command(given)
@@ -67,7 +69,7 @@ def _serve(arguments: list[str]) -> int:
 def _serve_parser() -> argparse.ArgumentParser:
     parser = _Parser(
         PROGRAM,
-        usage="%(prog)s [serve] [flags] | config check FILE | config schema",
+        usage="%(prog)s [serve] [flags] | config check FILE | config schema | metrics",
         description="Prometheus exporter for memcached. Without flags it reads localhost:11211"
         " and serves http://localhost:9150/metrics.",
         epilog="Flags override the configuration file.",
@@ -93,6 +95,16 @@ def _serve_parser() -> argparse.ArgumentParser:
         action="store_true",
         help="read `stats settings` also from remote memcached 1.6.9 to 1.6.39: only if none of"
         " them was started with -N, since the command kills such a server",
+    )
+    add(
+        "--collector.slab",
+        action=argparse.BooleanOptionalAction,
+        help="read `stats slabs` and `stats items`, most of all series (default on)",
+    )
+    add(
+        "--metrics.legacy-names",
+        action="store_true",
+        help="add the official exporter's misnamed families; the text format only",
     )
     add(
         "--web.listen-address",
@@ -137,6 +149,7 @@ _KEYS = {
     "memcached.address": "servers",
     "memcached.timeout": "modules.default.timeout",
     "memcached.assume_no_napi_ids": "modules.default.assume_no_napi_ids",
+    "metrics.legacy_names": "metrics.legacy_names",
     "web.listen_address": "web.listen",
     "web.telemetry_path": "web.telemetry_path",
     "web.scrape_path": "web.scrape_path",
@@ -144,6 +157,9 @@ _KEYS = {
     "log.format": "log.format",
 }
 """Flag to the key of the configuration file that it overrides."""
+
+
+_SLAB_SECTIONS = ("slabs", "items")
 
 
 def _configuration(flags: argparse.Namespace) -> Configuration:
@@ -154,6 +170,8 @@ def _configuration(flags: argparse.Namespace) -> Configuration:
         if value is not None and value is not False
     }
     path: Path | None = given.pop("config.file", None)
+    slab: bool | None = vars(flags)["collector.slab"]
+    given.pop("collector.slab", None)
     file, file_place = load(path) if path else (ConfigFile(), lambda key_path: key_path)
 
     def place(key_path: str) -> str:
@@ -169,7 +187,24 @@ def _configuration(flags: argparse.Namespace) -> Configuration:
         for section in sections:
             target = target.setdefault(section, {})
         target[key] = [{"address": text} for text in value] if key == "servers" else value
+    if slab is not None:
+        default = document["modules"].setdefault("default", msgspec.to_builtins(ModuleEntry()))
+        others = [name for name in default["sections"] if name not in _SLAB_SECTIONS]
+        default["sections"] = [*others, *(_SLAB_SECTIONS if slab else ())]
     return build(convert(document, place), place)
+
+
+def _metrics(arguments: list[str]) -> int:
+    parser = _Parser(
+        f"{PROGRAM} metrics", description="Print what is exported.", allow_abbrev=False
+    )
+    parser.add_argument("--format", choices=["markdown", "json"], default="markdown")
+    flags = parser.parse_args(arguments)
+    if flags.format == "json":
+        print(json.dumps(metrics_as_data(), indent=2))
+    else:
+        print(metrics_as_markdown(), end="")
+    return 0
 
 
 def _config(arguments: list[str]) -> int:

@@ -11,6 +11,7 @@ import structlog
 from exporter import __version__
 from exporter.configuration import Configuration
 from exporter.memcached.fleet import Fleet
+from exporter.memcached.prober import Prober, probers
 from exporter.telemetry import Telemetry
 from exporter.web.routes import Routes
 from exporter.web.server import HttpServer, listen
@@ -35,15 +36,28 @@ def serve(configuration: Configuration) -> int:
         signal.signal(number, on_signal)
     telemetry = Telemetry()
     fleet = Fleet(configuration, telemetry.count_error)
-    routes = Routes(configuration.web, fleet, telemetry)
+    routes = Routes(configuration, fleet, telemetry)
     servers = [HttpServer(listen(address), routes) for address in configuration.web.listen]
     for server in servers:
         threading.Thread(target=server.serve_forever, name="accept", daemon=True).start()
         host, port = server.server_address[:2]
         _log.info("listening", address=_shown(str(host), port), version=__version__)
+    running = _start_probers(configuration, telemetry)
     stop.wait()
     _log.info("stopping")
+    for prober in running:
+        prober.stop()
     return _stop(servers, fleet)
+
+
+def _start_probers(configuration: Configuration, telemetry: Telemetry) -> list[Prober]:
+    running = list(
+        probers(configuration.servers, telemetry.observe_probe, telemetry.count_probe_failure)
+    )
+    for prober in running:
+        telemetry.expect_probes(prober.operations, prober.server.address.text)
+        prober.start()
+    return running
 
 
 def _stop(servers: list[HttpServer], fleet: Fleet) -> int:

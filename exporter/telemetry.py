@@ -1,12 +1,14 @@
 """The exporter's metrics about itself, on a registry of their own (prometheus-client)."""
 
 import platform
+from collections.abc import Iterable
 
 from prometheus_client import (
     CollectorRegistry,
     Counter,
     Gauge,
     GCCollector,
+    Histogram,
     PlatformCollector,
     ProcessCollector,
     Summary,
@@ -16,7 +18,16 @@ from prometheus_client.metrics import disable_created_metrics
 from prometheus_client.openmetrics.exposition import generate_latest as generate_openmetrics
 
 from exporter import __version__
+from exporter.catalogue.exporter import EXPORTER
 from exporter.errors import Reason
+
+PROBE_BUCKETS = (
+    *(0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.0075),
+    *(0.01, 0.025, 0.05, 0.1, 0.25, 1.0),
+)
+"""Seconds: they resolve 0.1 to 50 ms, with the limits that people alert on (1, 5 and 10 ms)."""
+
+_ROWS = {row.key: row for row in EXPORTER.rows}
 
 
 class Telemetry:
@@ -28,27 +39,16 @@ class Telemetry:
         ProcessCollector(registry=self._registry)
         PlatformCollector(registry=self._registry)
         GCCollector(registry=self._registry)
-        build = Gauge(
-            "memcached_exporter_build_info",
-            "The exporter's version and the Python that runs it; the value is always 1.",
-            ["version", "python_version"],
-            registry=self._registry,
-        )
+        build = Gauge(*_described("build_info"), registry=self._registry)
         build.labels(__version__, platform.python_version()).set(1)
-        self._errors = Counter(
-            "memcached_exporter_scrape_errors",
-            "Scrapes of a memcached server that failed, by reason.",
-            ["reason"],
-            registry=self._registry,
-        )
+        self._errors = Counter(*_described("scrape_errors"), registry=self._registry)
         for reason in Reason:
             self._errors.labels(reason.value)
-        self._pages = Summary(
-            "memcached_exporter_page_duration_seconds",
-            "Time that pages took to make, waiting for memcached included, in seconds.",
-            ["path"],
-            registry=self._registry,
+        self._pages = Summary(*_described("pages"), registry=self._registry)
+        self._probes = Histogram(
+            *_described("probes"), buckets=PROBE_BUCKETS, registry=self._registry
         )
+        self._probe_failures = Counter(*_described("probe_failures"), registry=self._registry)
 
     def count_error(self, reason: Reason) -> None:
         """Count a scrape of a server that failed."""
@@ -58,8 +58,28 @@ class Telemetry:
         """Note how long a page took; ``path`` is one of the few that the exporter serves."""
         self._pages.labels(path).observe(seconds)
 
+    def expect_probes(self, operations: Iterable[str], server: str) -> None:
+        """Let the series of a server's probes begin at 0."""
+        for operation in operations:
+            self._probes.labels(operation, server)
+            self._probe_failures.labels(operation, server)
+
+    def observe_probe(self, operation: str, server: str, seconds: float) -> None:
+        """Note the round trip of a probe."""
+        self._probes.labels(operation, server).observe(seconds)
+
+    def count_probe_failure(self, operation: str, server: str) -> None:
+        """Count a probe that was not answered."""
+        self._probe_failures.labels(operation, server).inc()
+
     def render(self, *, openmetrics: bool) -> bytes:
         """Return the metrics in the text format, or in OpenMetrics with its end mark."""
         if openmetrics:
             return bytes(generate_openmetrics(self._registry))  # type: ignore[no-untyped-call]
         return bytes(generate_text(self._registry))
+
+
+def _described(key: str) -> tuple[str, str, tuple[str, ...]]:
+    """Return name, help and label names of a row, as prometheus-client takes them."""
+    row = _ROWS[key]
+    return row.name, row.help, row.dynamic

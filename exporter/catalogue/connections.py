@@ -80,8 +80,9 @@ CONNECTIONS: tuple[Row, ...] = (
         "Seconds during which the server did not accept connections because it was at its limit.",
         since="1.4.25",
         scale=Scale.MICROSECONDS,
-        note="Grows only when accepting resumes. A `stats reset` during such a stop makes the next "
-        "value jump to the seconds since 1970.",
+        within_uptime=True,
+        note="Grows only when accepting resumes. After a `stats reset` during such a stop the "
+        "server sends the seconds since 1970; a value above the uptime is dropped.",
     ),
     counter(
         "conn_yields",

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from exporter.catalogue.legacy import LEGACY
 from exporter.catalogue.row import Kind, Row, Section
 from exporter.catalogue.scrape import SCRAPE
 from exporter.catalogue.sections import SECTIONS
@@ -23,7 +24,7 @@ class Family(msgspec.Struct, frozen=True):
 def _group(sections: Iterable[Section]) -> tuple[Family, ...]:
     rows: dict[str, list[tuple[str, Row]]] = {}
     for section in sections:
-        for row in section.rows:
+        for row in (*section.rows, *LEGACY.get(section.name, ())):
             rows.setdefault(row.name, []).append((section.command, row))
     return tuple(
         Family(index, name, members[0][1].kind, members[0][1].help + _sources(members))
@@ -35,8 +36,8 @@ def _sources(members: list[tuple[str, Row]]) -> str:
     """Return the stat keys of a family as HELP shows them: ``(stats slabs: get_hits, ...)``."""
     keys: dict[str, list[str]] = {}
     for command, row in members:
-        if command:
-            keys.setdefault(command, []).append(row.key)
+        if command and row.key not in keys.setdefault(command, []):
+            keys[command].append(row.key)
     shown = "; ".join(f"{command}: {', '.join(found)}" for command, found in keys.items())
     return f" ({shown})" if shown else ""
 

@@ -14,6 +14,8 @@ class Kind(StrEnum):
     """A family with the constant value 1 whose labels carry text."""
     HISTOGRAM = "histogram"
     """A distribution of the present: its buckets can fall (OpenMetrics: gaugehistogram)."""
+    SUMMARY = "summary"
+    """Count and sum of durations."""
     UNKNOWN = "unknown"
     """A family whose historical name does not fit its type."""
 
@@ -70,6 +72,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """Values that mean 'unknown' or 'not set': no sample."""
     signed: bool = False
     """True when a value below zero is right."""
+    within_uptime: bool = False
+    """True for times that cannot exceed the server's uptime: what does is rubbish."""
     note: str = ""
     """What a user of the metric should know beyond HELP; shown in docs/metrics.md."""
 
@@ -108,6 +112,7 @@ def counter(  # noqa: PLR0913
     per_class: bool = False,
     absent: tuple[str, ...] = (),
     dynamic: tuple[str, ...] = (),
+    within_uptime: bool = False,
     **labels: str,
 ) -> Row:
     """Return the row of a counter."""
@@ -123,6 +128,7 @@ def counter(  # noqa: PLR0913
         per_class=per_class,
         absent=absent,
         dynamic=dynamic,
+        within_uptime=within_uptime,
         labels=tuple(labels.items()),
     )
 

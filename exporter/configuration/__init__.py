@@ -1,7 +1,7 @@
 """Flags and YAML file become one immutable Configuration."""
 
 from exporter.configuration.build import build
-from exporter.configuration.file import ConfigFile, json_schema
+from exporter.configuration.file import ConfigFile, ModuleEntry, json_schema
 from exporter.configuration.loading import convert, load
 from exporter.configuration.model import Allow, Configuration, Log, Module, Server, Web
 from exporter.configuration.yaml_text import Place
@@ -12,6 +12,7 @@ __all__ = [
     "Configuration",
     "Log",
     "Module",
+    "ModuleEntry",
     "Place",
     "Server",
     "Web",

@@ -20,8 +20,8 @@ from exporter.errors import AddressError, ConfigurationError
 
 DEFAULT_SERVER = "localhost:11211"
 
-_SHORTEST_TIMEOUT = 0.001
-_LONGEST_TIMEOUT = 3600.0
+_SHORTEST = 0.001
+_LONGEST = 3600.0
 _LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*\Z")
 _MODULE_NAME = re.compile(r"[A-Za-z0-9_-]+\Z")
 _HOST_PATTERN = re.compile(
@@ -48,6 +48,7 @@ def build(file: ConfigFile, place: Place) -> Configuration:
         servers=_servers(entries, modules, place),
         modules=modules,
         allow=_allow(file.scrape.allow, place),
+        legacy_names=file.metrics.legacy_names,
         web=_web(file, place),
         log=Log(level=file.log.level, format=file.log.format),
     )
@@ -58,13 +59,8 @@ def _module(name: str, entry: ModuleEntry, place: Place) -> Module:
         raise ConfigurationError(
             f"{place(f'modules.{name}')}: not a module name: use letters, digits, _ and -"
         )
-    where = place(f"modules.{name}.timeout")
-    try:
-        timeout = parse_duration(entry.timeout)
-    except ValueError as error:
-        raise ConfigurationError(f"{where}: {error}") from error
-    if not _SHORTEST_TIMEOUT <= timeout <= _LONGEST_TIMEOUT:
-        raise ConfigurationError(f"{where}: must be from 1ms to 1h")
+    timeout = _seconds(entry.timeout, place(f"modules.{name}.timeout"))
+    probe = entry.probe
     wanted = {"stats", *entry.sections}
     return Module(
         name=name,
@@ -74,7 +70,20 @@ def _module(name: str, entry: ModuleEntry, place: Place) -> Module:
         max_reply_bytes=entry.max_reply_bytes,
         top_clients=entry.top_clients,
         max_prefixes=entry.max_prefixes,
+        probe_interval=_seconds(probe.interval, place(f"modules.{name}.probe")) if probe else 0.0,
+        canary_key=probe.canary_key if probe else "",
     )
+
+
+def _seconds(text: str, where: str) -> float:
+    """Return a duration of the configuration."""
+    try:
+        seconds = parse_duration(text)
+    except ValueError as error:
+        raise ConfigurationError(f"{where}: {error}") from error
+    if not _SHORTEST <= seconds <= _LONGEST:
+        raise ConfigurationError(f"{where}: must be from 1ms to 1h")
+    return seconds
 
 
 def _servers(

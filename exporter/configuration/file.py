@@ -22,6 +22,13 @@ DurationText = Annotated[str, _text(DURATION_REMEDY, DURATION_PATTERN)]
 PathText = Annotated[
     str, _text("write an absolute URL path such as /metrics", r"^/[A-Za-z0-9._~/-]*$(?!\n)")
 ]
+KeyText = Annotated[
+    str,
+    _text(
+        "write a key of memcached: 1 to 250 printable ASCII characters without blanks",
+        r"^[!-~]{0,250}$(?!\n)",
+    ),
+]
 AllowText = Annotated[
     str,
     _text(
@@ -45,6 +52,13 @@ class ServerEntry(_Strict, frozen=True, kw_only=True):
     labels: dict[str, str] = {}
 
 
+class ProbeEntry(_Strict, frozen=True, kw_only=True):
+    """How the round trip to servers is measured between scrapes."""
+
+    interval: DurationText
+    canary_key: KeyText = ""
+
+
 class ModuleEntry(_Strict, frozen=True, kw_only=True):
     """How servers are read."""
 
@@ -54,6 +68,13 @@ class ModuleEntry(_Strict, frozen=True, kw_only=True):
     max_reply_bytes: Annotated[int, msgspec.Meta(ge=65536, le=2**30)] = 16 * 2**20
     top_clients: Annotated[int, msgspec.Meta(ge=0, le=100)] = 0
     max_prefixes: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 100
+    probe: ProbeEntry | None = None
+
+
+class MetricsEntry(_Strict, frozen=True, kw_only=True):
+    """What the metrics are called."""
+
+    legacy_names: bool = False
 
 
 class ScrapeEntry(_Strict, frozen=True, kw_only=True):
@@ -84,6 +105,7 @@ class ConfigFile(_Strict, frozen=True, kw_only=True):
 
     servers: list[ServerEntry] | None = None
     modules: dict[str, ModuleEntry] = {}
+    metrics: MetricsEntry = MetricsEntry()
     scrape: ScrapeEntry = ScrapeEntry()
     web: WebEntry = WebEntry()
     log: LogEntry = LogEntry()

@@ -23,6 +23,10 @@ class Module(msgspec.Struct, frozen=True):
     """Client addresses to export from `stats conns`; 0 for none."""
     max_prefixes: int = 100
     """Key prefixes to export from `stats detail dump`."""
+    probe_interval: float = 0.0
+    """Seconds between probes of the round trip; 0 for none."""
+    canary_key: str = ""
+    """Key that the probe reads, and stores when it is missing; empty for none."""
 
 
 class Server(msgspec.Struct, frozen=True):
@@ -64,5 +68,7 @@ class Configuration(msgspec.Struct, frozen=True):
     servers: tuple[Server, ...]
     modules: dict[str, Module]
     allow: Allow
+    legacy_names: bool
+    """True to add the official exporter's misnamed families."""
     web: Web
     log: Log

@@ -40,8 +40,8 @@ class Fleet:
         self._by_endpoint = {member.server.address.endpoint: member for member in self._members}
         self._targets: OrderedDict[tuple[str, str], Member] = OrderedDict()
         self._lock = threading.Lock()
-        self._open_ended = Translator(open_ended=True)
-        self._closed = Translator(open_ended=False)
+        self._open_ended = Translator(open_ended=True, legacy_names=configuration.legacy_names)
+        self._closed = Translator(open_ended=False, legacy_names=configuration.legacy_names)
         # Threads start as they are needed, and only then.
         self._pool = ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="scrape")
         self._failed_pool = ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="scrape failed")
@@ -76,8 +76,8 @@ class Fleet:
         try:
             return task.result(max(0.0, deadline - time.monotonic()))
         except TimeoutError:
-            task.cancel()
-            return member.give_up(self._open_ended, self._count_error)
+            counted = self._count_error if task.cancel() else _ignore
+            return member.give_up(self._open_ended, counted)
 
     def read_target(self, text: str, budget: float, module: str = "") -> Outcome:
         """Scrape one server within ``budget`` seconds; its samples carry no ``server`` label.
@@ -132,6 +132,10 @@ class Fleet:
             if not oldest.server.close_if_idle():
                 return
             del self._targets[key]
+
+
+def _ignore(_reason: Reason) -> None:
+    """Count nothing: the scrape that is under way counts its own failure."""
 
 
 def _permit(allow: Allow, address: Address) -> Permit | None:

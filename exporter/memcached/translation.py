@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from exporter.catalogue import FAMILIES, SECTIONS
-from exporter.catalogue.row import Kind, Scale, Section
+from exporter.catalogue.legacy import DERIVED, LEGACY
+from exporter.catalogue.row import Kind, Row, Scale, Section
 from exporter.catalogue.scrape import SCRAPE
 from exporter.memcached.aggregation import AGGREGATIONS, Aggregate, Limits
 from exporter.memcached.server import Reading
@@ -23,6 +24,11 @@ Samples = list[dict[str, str]]
 _INDEX = {family.name: family.index for family in FAMILIES}
 _CLASS = re.compile(r"([1-9][0-9]{0,2}):([a-z_]+)\Z")
 _HIGHEST_CLASS = 255
+_WITHIN_UPTIME = [
+    _INDEX[row.name] for section in SECTIONS for row in section.rows if row.within_uptime
+]
+_UPTIME = "memcached_uptime_seconds"
+_SET_ATTEMPT = 'command="set",status="attempt"'
 _MOST_NAMES = 256
 _EXACT_DIGITS = 15
 """Integers of so many digits need no further look: no underflow, no loss in a float."""
@@ -60,13 +66,18 @@ class Translator:
     """Turns replies into samples.
 
     With ``open_ended`` the samples' label lists stay open for the labels of a server, which
-    ``suffix`` makes; else they are complete. One instance of each kind serves all servers.
+    ``suffix`` makes; else they are complete. ``legacy_names`` adds the official exporter's
+    misnamed families. One instance of each kind serves all servers.
     """
 
-    def __init__(self, *, open_ended: bool) -> None:
+    def __init__(self, *, open_ended: bool, legacy_names: bool = False) -> None:
         self._open_ended = open_ended
+        self._legacy_names = legacy_names
         self._sections = {
-            section.name: _SectionTranslator(section, self.prefix) for section in SECTIONS
+            section.name: _SectionTranslator(
+                section, self.prefix, LEGACY.get(section.name, ()) if legacy_names else ()
+            )
+            for section in SECTIONS
         }
         self._scrape = {row.key: row for row in SCRAPE.rows}
 
@@ -87,6 +98,9 @@ class Translator:
                 translator.aggregate(AGGREGATIONS[name](reading.bodies[name], limits), result)
             elif name in reading.bodies:
                 translator.translate(reading.bodies[name], result)
+        self._drop_absurd(result)
+        if self._legacy_names:
+            self._put_legacy_sets(result)
         self._put(result, "up", "1")
         self._put(result, "duration", f"{duration:.6f}")
         self._put(result, "ping", f"{reading.ping_seconds:.6f}")
@@ -112,19 +126,50 @@ class Translator:
 
     def _put_start_time(self, result: Result) -> None:
         """The clock that `time` and `uptime` share does not follow the host's, so it stays put."""
-        time = "".join(result.samples[_INDEX["memcached_time_seconds"]].values())
-        uptime = "".join(result.samples[_INDEX["memcached_uptime_seconds"]].values())
+        time, uptime = (_only(result, name) for name in ("memcached_time_seconds", _UPTIME))
         if time.isdecimal() and uptime.isdecimal():
             self._put(result, "start_time", str(int(time) - int(uptime) + 2))
+
+    def _drop_absurd(self, result: Result) -> None:
+        """Leave out times that are longer than the server runs (rows ``within_uptime``)."""
+        uptime = _only(result, _UPTIME)
+        for family in _WITHIN_UPTIME if uptime.isdecimal() else ():
+            samples = result.samples[family]
+            for prefix, value in list(samples.items()):
+                if float(value) > int(uptime):
+                    result.malformed.append(f"{prefix}{value}")
+                    del samples[prefix]
+
+    def _put_legacy_sets(self, result: Result) -> None:
+        """Add {command="set",status="hit"}: the attempts less the outcomes of cas."""
+        for name, outcomes in DERIVED:
+            samples = result.samples[_INDEX[name]]
+            for prefix, attempts in list(samples.items()):
+                if _SET_ATTEMPT not in prefix:
+                    continue
+                stores = int(attempts)
+                for status in outcomes:
+                    cas = prefix.replace(_SET_ATTEMPT, f'command="cas",status="{status}"')
+                    stores -= int(samples.get(cas, "0"))
+                hit = prefix.replace(_SET_ATTEMPT, 'command="set",status="hit"')
+                samples[hit] = str(max(0, stores))
+
+
+def _only(result: Result, name: str) -> str:
+    """Return the value of a family that has one sample, empty when it has none."""
+    return "".join(result.samples[_INDEX[name]].values())
 
 
 class _SectionTranslator:
     """Translates the replies to one command; learns the keys that it meets."""
 
-    def __init__(self, section: Section, prefix: _PrefixMaker) -> None:
+    def __init__(
+        self, section: Section, prefix: _PrefixMaker, legacy: tuple[Row, ...] = ()
+    ) -> None:
         self._prefix = prefix
         self._class_prefix = section.class_prefix
         self._rows = {(row.key, row.per_class): row for row in section.rows}
+        self._legacy = {(row.key, row.per_class): row for row in legacy}
         self._wildcards = [
             (row.key.rstrip("*"), row) for row in section.rows if row.key.endswith("*")
         ]
@@ -160,20 +205,31 @@ class _SectionTranslator:
         if row is None:
             self._look_further(key, value, place, result)
             return
+        place_on_page = self._put(row, slab, value, result, infos)
+        legacy = self._legacy.get(place)
+        if legacy and (place_on_page or row.scale is Scale.TEXT):
+            self._put(legacy, slab, value, result, infos)
+        elif place_on_page and row.scale is Scale.PLAIN and not row.absent:
+            self._known[f"STAT {key}"] = place_on_page
+
+    def _put(
+        self, row: Row, slab: str, value: str, result: Result, infos: _Infos
+    ) -> tuple[int, str] | None:
+        """Add the sample of a row; return family and prefix when it has a number."""
         if value in row.absent:
-            return
+            return None
         if row.scale is Scale.TEXT:
             infos.setdefault(row.name, {})[row.label] = _as_utf8(value)
-            return
+            return None
         number = convert(row, value)
         if number is None:
-            result.malformed.append(line)
-            return
+            key = f"{self._class_prefix}{slab}:{row.key}" if slab else row.key
+            result.malformed.append(f"STAT {key} {value}")
+            return None
         family = _INDEX[row.name]
         prefix = self._prefix(row.name, (("slab", slab), *row.labels) if slab else row.labels)
         result.samples[family][prefix] = number
-        if row.scale is Scale.PLAIN and not row.absent:
-            self._known[f"STAT {key}"] = (family, prefix)
+        return family, prefix
 
     def _look_further(self, key: str, value: str, place: tuple[str, bool], result: Result) -> None:
         """Translate a key whose end is any name; count it when it is unknown."""

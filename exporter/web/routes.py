@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from urllib.parse import parse_qsl
 
-from exporter.configuration import Web
+from exporter.configuration import Configuration
 from exporter.errors import AddressError, ForbiddenTargetError
 from exporter.exposition import OPENMETRICS_END, Format, page
 from exporter.memcached.fleet import Fleet
@@ -23,8 +23,9 @@ _SECONDS = re.compile(r"[0-9]{1,6}(\.[0-9]{1,9})?\Z")
 class Routes:
     """The web application: a request in, a response out."""
 
-    def __init__(self, web: Web, fleet: Fleet, telemetry: Telemetry) -> None:
-        self._web = web
+    def __init__(self, configuration: Configuration, fleet: Fleet, telemetry: Telemetry) -> None:
+        web = self._web = configuration.web
+        self._legacy_names = configuration.legacy_names
         self._fleet = fleet
         self._telemetry = telemetry
         self._routes: dict[str, Callable[[Request], Response]] = {
@@ -46,7 +47,7 @@ class Routes:
 
     def _metrics(self, request: Request) -> Response:
         began = time.perf_counter()
-        form = choose_format(_header(request, "Accept"))
+        form = self._format(request)
         outcomes = self._fleet.read_all(
             budget(_header(request, "X-Prometheus-Scrape-Timeout-Seconds"))
         )
@@ -63,7 +64,7 @@ class Routes:
             return plain(400, f"write the server to read: {request.path}?target=host:port")
         if not self._fleet.has_module(module):
             return plain(400, f"no module is named {module!r} in the configuration file")
-        form = choose_format(_header(request, "Accept"))
+        form = self._format(request)
         try:
             outcome = self._fleet.read_target(
                 target, budget(_header(request, "X-Prometheus-Scrape-Timeout-Seconds")), module
@@ -77,6 +78,12 @@ class Routes:
         if form is Format.OPENMETRICS:
             body += OPENMETRICS_END
         return _exposition(request, form, body.encode())
+
+    def _format(self, request: Request) -> Format:
+        """Return the format that the client prefers; legacy names can be said in one only."""
+        if self._legacy_names:
+            return Format.TEXT
+        return choose_format(_header(request, "Accept"))
 
     def _landing(self, _request: Request) -> Response:
         body = landing_page(self._web, self._fleet.states())

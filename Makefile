@@ -1,0 +1,55 @@
+# Every target sets up what it needs: a virtual environment in .venv with the locked packages,
+# and, for run, test and bench, the missing Debian or Ubuntu packages (as root or with sudo).
+
+PYTHON_DIRS = exporter tests bench
+BIN = .venv/bin
+# Where Debian has ip and ethtool, which are not on everyone's PATH.
+export PATH := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help run test lint format bench lock clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /  \1\t/p' Makefile | expand -t 12
+	@echo
+	@echo 'run takes   LISTEN=:9151, MEMCACHED=host:port, ARGS="more flags of the exporter"'
+	@echo 'test takes  PYTEST_ARGS="-k words"'
+	@echo 'bench takes BENCH_ARGS, lock takes LOCK_ARGS="--upgrade"'
+	@echo 'all take    PYTHON=python3.12, where the first Python found is not the one to use'
+	@echo
+	@echo 'run and test install missing packages with apt-get. On a machine with systemd, the'
+	@echo 'packages memcached, prometheus and prometheus-alertmanager start their services.'
+
+run: ## run the exporter on :9150 with a memcached on 127.0.0.1:11211
+	@scripts/setup.sh run
+	@scripts/run.sh $(ARGS)
+
+test: ## run all tests
+	@scripts/need.sh memcached:memcached promtool:prometheus amtool:prometheus-alertmanager \
+		ip:iproute2 ethtool:ethtool
+	@scripts/setup.sh dev
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: ## check style and types
+	@scripts/setup.sh dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict $(PYTHON_DIRS)
+
+format: ## format the code and apply safe fixes
+	@scripts/setup.sh dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: ## run the benchmarks
+	@scripts/need.sh memcached:memcached
+	@scripts/setup.sh dev
+	$(BIN)/python -m bench $(BENCH_ARGS)
+
+lock: ## write requirements.lock and requirements-dev.lock anew from pyproject.toml
+	@scripts/lock.sh $(LOCK_ARGS)
+
+clean: ## remove .venv and everything that tools left behind
+	rm -rf .venv build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

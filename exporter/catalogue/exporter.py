@@ -1,0 +1,46 @@
+"""What the exporter says of itself, beside prometheus-client's process and Python metrics."""
+
+from exporter.catalogue.row import Kind, Row, Section, counter, gauge
+
+EXPORTER = Section(
+    name="exporter",
+    command="",
+    rows=(
+        gauge(
+            "build_info",
+            "memcached_exporter_build_info",
+            "The exporter's version and the Python that runs it; the value is always 1.",
+            dynamic=("version", "python_version"),
+        ),
+        counter(
+            "scrape_errors",
+            "memcached_exporter_scrape_errors_total",
+            "Scrapes of a memcached server that failed, by reason.",
+            dynamic=("reason",),
+        ),
+        Row(
+            key="pages",
+            name="memcached_exporter_page_duration_seconds",
+            kind=Kind.SUMMARY,
+            help="Time that pages took to make, waiting for memcached included, in seconds.",
+            dynamic=("path",),
+        ),
+        Row(
+            key="probes",
+            name="memcached_probe_duration_seconds",
+            kind=Kind.HISTOGRAM,
+            help="Round trips of the prober to a server, in seconds: `noop` is a command that needs"
+            " no work, `get` reads the canary key.",
+            dynamic=("operation", "server"),
+            note="Only with `probe` in the module. On /metrics, also when the server itself is read"
+            " through /scrape.",
+        ),
+        counter(
+            "probe_failures",
+            "memcached_probe_failures_total",
+            "Probes that a server did not answer in time or at all.",
+            dynamic=("operation", "server"),
+            note="Only with `probe` in the module.",
+        ),
+    ),
+)

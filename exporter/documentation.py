@@ -1,0 +1,108 @@
+"""The catalogue as a document: docs/metrics.md, and JSON for programs."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from exporter.catalogue import SECTIONS
+from exporter.catalogue.exporter import EXPORTER
+from exporter.catalogue.legacy import LEGACY
+from exporter.catalogue.row import Kind, Row, Section
+from exporter.catalogue.scrape import SCRAPE
+
+_INTRODUCTION = """# Metrics
+
+Generated from the catalogue by `memcached-exporter metrics`; do not edit.
+
+Samples of configured servers also carry the label `server` and the labels of the configuration.
+Label names in braces with `=` have one fixed value per row. *Since* is the first release of
+memcached that sends the key, *until* the last one. What a server does not send is absent.
+"""
+_TITLES = {
+    "scrape": "What the exporter finds out about a server",
+    "exporter": "The exporter itself",
+}
+
+
+def metrics_as_data() -> list[dict[str, Any]]:
+    """Return all rows as plain data, one entry a row."""
+    return [
+        {
+            "section": section.name,
+            "command": section.command,
+            "key": row.key if section.command else "",
+            "name": row.name,
+            "type": str(row.kind),
+            "labels": _labels(section, row),
+            "scale": str(row.scale),
+            "help": row.help,
+            "since": row.since,
+            "until": row.until,
+            "note": row.note,
+        }
+        for section in (SCRAPE, *SECTIONS, EXPORTER)
+        for row in section.rows
+    ]
+
+
+def metrics_as_markdown() -> str:
+    """Return docs/metrics.md."""
+    parts = [_INTRODUCTION]
+    for section in (SCRAPE, *SECTIONS, EXPORTER):
+        title = _TITLES.get(section.name) or f"`{section.command}` (section `{section.name}`)"
+        parts.append(f"## {title}\n")
+        parts.append("\n".join(_table(section)) + "\n")
+        if section.omissions:
+            parts.append("Deliberately not exported:\n")
+            parts.append(
+                "\n".join(f"- `{o.key}`: {_cell(o.reason)}" for o in section.omissions) + "\n"
+            )
+    parts.append("## Legacy names, with `--metrics.legacy-names`\n")
+    parts.append("\n".join(_legacy()) + "\n")
+    return "\n".join(parts)
+
+
+def _table(section: Section) -> Iterator[str]:
+    keyed = bool(section.command)
+    yield "| metric | type |" + (" stat key | since |" if keyed else "") + " meaning |"
+    yield "|---|---|" + ("---|---|" if keyed else "") + "---|"
+    for row in section.rows:
+        cells = [f"`{row.name}{_braces(_labels(section, row))}`", _type(row)]
+        if keyed:
+            cells += [f"`{row.key}`", row.since + (f" until {row.until}" if row.until else "")]
+        cells.append(_cell(f"{row.help} {row.note}".strip()))
+        yield f"| {' | '.join(cells)} |"
+
+
+def _legacy() -> Iterator[str]:
+    yield "| metric | type | stat key | meaning |"
+    yield "|---|---|---|---|"
+    for section in SECTIONS:
+        for row in LEGACY.get(section.name, ()):
+            meaning = _cell(row.help or "Legacy: use status attempt.")
+            name = f"`{row.name}{_braces(_labels(section, row))}`"
+            source = f"`{row.key}` of `{section.command}`"
+            yield f"| {name} | {_type(row)} | {source} | {meaning} |"
+    for name in ("memcached_commands_total", "memcached_slab_commands_total"):
+        label = '{command="set",status="hit"}'
+        yield f"| `{name}{label}` | counter | `cmd_set` less cas | Legacy: use status attempt. |"
+
+
+def _labels(section: Section, row: Row) -> dict[str, str]:
+    """Return label names, with the value where a row fixes it."""
+    names = dict.fromkeys(["slab"] if row.per_class else [], "") | dict(row.labels)
+    if section.name == "scrape" and row.key == "section_success":
+        names["section"] = ""
+    return names | dict.fromkeys((*row.dynamic, *([row.label] if row.label else [])), "")
+
+
+def _braces(labels: dict[str, str]) -> str:
+    inner = ",".join(f'{name}="{value}"' if value else name for name, value in labels.items())
+    return f"{{{inner}}}" if inner else ""
+
+
+def _type(row: Row) -> str:
+    return "gauge (info)" if row.kind is Kind.INFO else str(row.kind)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

@@ -1,0 +1,112 @@
+"""Latency as a client sees it: a small request to a server at a steady pace.
+
+A prober has a connection and a thread of its own, so that it neither waits for scrapes nor makes
+them wait. It writes nothing, unless a canary key is configured: then it stores that key when it is
+missing, so that its gets count as hits.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import structlog
+from pymemcache.exceptions import MemcacheError  # type: ignore[import-untyped]
+
+from exporter.configuration import Server
+from exporter.errors import ReadError
+from exporter.memcached.connection import Connection, connect
+from exporter.memcached.server import NO_OP
+
+OPERATIONS = ("noop", "get")
+
+_CANARY_VALUE = b"canary"
+_LONGEST_ANSWER = 65536
+
+_log = structlog.get_logger()
+
+
+class Prober:
+    """Probes one server until it is stopped.
+
+    ``observe`` is told operation, server and seconds of each answer, ``count_failure`` operation
+    and server of what failed.
+    """
+
+    def __init__(
+        self,
+        server: Server,
+        observe: Callable[[str, str, float], None],
+        count_failure: Callable[[str, str], None],
+    ) -> None:
+        self.server = server
+        self._observe = observe
+        self._count_failure = count_failure
+        self._stopped = threading.Event()
+        self._connection: Connection | None = None
+        self._thread = threading.Thread(
+            target=self._run, name=f"probe {server.address.text}", daemon=True
+        )
+
+    @property
+    def operations(self) -> tuple[str, ...]:
+        """What is measured: a get only with a canary key."""
+        return OPERATIONS if self.server.module.canary_key else OPERATIONS[:1]
+
+    def start(self) -> None:
+        """Begin; the first probe comes after one interval."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Tell the prober to end; a probe under way ends with its timeout."""
+        self._stopped.set()
+
+    def _run(self) -> None:
+        while not self._stopped.wait(self.server.module.probe_interval):
+            self.probe()
+        self._drop()
+
+    def probe(self) -> None:
+        """Measure each operation once."""
+        for operation in self.operations:
+            try:
+                seconds = self._measure(operation)
+            except (ReadError, MemcacheError, OSError) as error:
+                self._drop()
+                self._count_failure(operation, self.server.address.text)
+                _log.debug("probe failed", server=self.server.address.text, error=str(error))
+            else:
+                self._observe(operation, self.server.address.text, seconds)
+
+    def _measure(self, operation: str) -> float:
+        deadline = time.monotonic() + self.server.module.timeout
+        if self._connection is None:
+            self._connection = connect(self.server.address, deadline)
+        connection = self._connection
+        if operation == "noop":
+            began = time.perf_counter()
+            connection.exchange([NO_OP], deadline, _LONGEST_ANSWER)
+            return time.perf_counter() - began
+        key = self.server.module.canary_key
+        connection.sock.settimeout(max(0.001, deadline - time.monotonic()))
+        began = time.perf_counter()
+        found = connection.get(key)
+        seconds = time.perf_counter() - began
+        if found is None:
+            connection.set(key, _CANARY_VALUE, noreply=False)
+        return seconds
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+def probers(
+    servers: tuple[Server, ...],
+    observe: Callable[[str, str, float], None],
+    count_failure: Callable[[str, str], None],
+) -> Iterator[Prober]:
+    """Yield a prober for each server whose module wants one."""
+    for server in servers:
+        if server.module.probe_interval:
+            yield Prober(server, observe, count_failure)
