@@ -4,7 +4,6 @@ import os
 import signal
 import sys
 import threading
-from types import FrameType
 
 import structlog
 
@@ -16,6 +15,7 @@ from exporter.telemetry import Telemetry
 from exporter.web.routes import Routes
 from exporter.web.server import HttpServer, listen
 
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 DRAIN_SECONDS = 3.0
 """Time for requests under way to end after a signal to stop."""
 
@@ -27,13 +27,9 @@ def serve(configuration: Configuration) -> int:
 
     Raises ExporterError when a listen address cannot be used.
     """
-    stop = threading.Event()
-
-    def on_signal(_number: int, _frame: FrameType | None) -> None:
-        stop.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, on_signal)
+    # Blocked in all threads, the signals wait for the main thread to fetch them: a handler could
+    # interrupt it anywhere, also where it holds a lock that the handler needs.
+    signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
     telemetry = Telemetry()
     fleet = Fleet(configuration, telemetry.count_error)
     routes = Routes(configuration, fleet, telemetry)
@@ -43,8 +39,8 @@ def serve(configuration: Configuration) -> int:
         host, port = server.server_address[:2]
         _log.info("listening", address=_shown(str(host), port), version=__version__)
     running = _start_probers(configuration, telemetry)
-    stop.wait()
-    _log.info("stopping")
+    number = signal.sigwait(STOP_SIGNALS)
+    _log.info("stopping", signal=signal.Signals(number).name)
     for prober in running:
         prober.stop()
     return _stop(servers, fleet)
@@ -64,12 +60,12 @@ def _stop(servers: list[HttpServer], fleet: Fleet) -> int:
     for server in servers:
         server.shutdown()
         server.server_close()
-    if not all(server.drain(DRAIN_SECONDS / len(servers)) for server in servers):
+    drained = [server.drain(DRAIN_SECONDS / len(servers)) for server in servers]
+    if not (fleet.close() and all(drained)):
         # A scrape hangs on its server; its thread cannot be ended from here, the process can.
-        _log.warning("stopped with a request under way")
+        _log.warning("stopped with a scrape under way")
         sys.stderr.flush()
         os._exit(0)
-    fleet.close()
     _log.info("stopped")
     return 0
 

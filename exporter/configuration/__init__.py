@@ -4,7 +4,7 @@ from exporter.configuration.build import build
 from exporter.configuration.file import ConfigFile, ModuleEntry, json_schema
 from exporter.configuration.loading import convert, load
 from exporter.configuration.model import Allow, Configuration, Log, Module, Server, Web
-from exporter.configuration.yaml_text import Place
+from exporter.configuration.yaml_text import Place, shown
 
 __all__ = [
     "Allow",
@@ -20,4 +20,5 @@ __all__ = [
     "convert",
     "json_schema",
     "load",
+    "shown",
 ]

@@ -112,7 +112,7 @@ def read_error(error: OSError) -> ReadError:
         return ReadError(Reason.TIMEOUT, "no connection before the deadline")
     if isinstance(error, ConnectionRefusedError):
         return ReadError(Reason.REFUSED, text)
-    if isinstance(error, FileNotFoundError):
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
         return ReadError(Reason.REFUSED, "the socket does not exist")
     if error.errno in {errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EACCES, errno.EPERM}:
         return ReadError(Reason.UNREACHABLE, text)

@@ -96,12 +96,13 @@ class Fleet:
         """Return the last state of the configured servers, in their order."""
         return [member.state for member in self._members]
 
-    def close(self) -> None:
-        """Close all held connections; scrapes that are under way end first."""
+    def close(self) -> bool:
+        """Close all held connections that no scrape uses; return whether that is all of them."""
         for pool in (self._pool, self._failed_pool):
-            pool.shutdown(wait=True, cancel_futures=True)
-        for member in (*self._members, *self._targets.values()):
-            member.server.close()
+            pool.shutdown(wait=False, cancel_futures=True)
+        members = (*self._members, *self._targets.values())
+        closed = [member.server.close_if_idle() for member in members]
+        return all(closed)
 
     def _target(self, address: Address, module: str) -> Member:
         known = self._by_endpoint.get(address.endpoint)

@@ -224,7 +224,7 @@ class _SectionTranslator:
         number = convert(row, value)
         if number is None:
             key = f"{self._class_prefix}{slab}:{row.key}" if slab else row.key
-            result.malformed.append(f"STAT {key} {value}")
+            result.malformed.append(f"STAT {key} {value}".rstrip())
             return None
         family = _INDEX[row.name]
         prefix = self._prefix(row.name, (("slab", slab), *row.labels) if slab else row.labels)

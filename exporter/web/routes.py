@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from urllib.parse import parse_qsl
 
-from exporter.configuration import Configuration
+from exporter.configuration import Configuration, shown
 from exporter.errors import AddressError, ForbiddenTargetError
 from exporter.exposition import OPENMETRICS_END, Format, page
 from exporter.memcached.fleet import Fleet
@@ -63,7 +63,7 @@ class Routes:
         if not target:
             return plain(400, f"write the server to read: {request.path}?target=host:port")
         if not self._fleet.has_module(module):
-            return plain(400, f"no module is named {module!r} in the configuration file")
+            return plain(400, f"no module is named {shown(module)} in the configuration file")
         form = self._format(request)
         try:
             outcome = self._fleet.read_target(
