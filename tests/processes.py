@@ -6,6 +6,7 @@ import http.client
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -85,6 +86,17 @@ class Memcached:
     def client(self) -> pymemcache.Client:
         """Return a client to make traffic with."""
         return pymemcache.Client((self.host, self.port), timeout=5, connect_timeout=5)
+
+    def freeze(self) -> None:
+        """Stop the server as a debugger would, and wait until it stands still."""
+        self.process.send_signal(signal.SIGSTOP)
+        stat = Path(f"/proc/{self.process.pid}/stat")
+        while stat.read_text().rpartition(")")[2].split()[0] != "T":
+            time.sleep(0.005)
+
+    def thaw(self) -> None:
+        """Let a frozen server go on."""
+        self.process.send_signal(signal.SIGCONT)
 
     def stop(self) -> None:
         """End the server, whatever its state."""

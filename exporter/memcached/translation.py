@@ -7,6 +7,7 @@ the lines does nothing but look it up.
 
 import re
 from collections.abc import Callable, Iterable
+from decimal import Decimal
 
 import msgspec
 
@@ -147,12 +148,13 @@ class Translator:
             for prefix, attempts in list(samples.items()):
                 if _SET_ATTEMPT not in prefix:
                     continue
-                stores = int(attempts)
-                for status in outcomes:
-                    cas = prefix.replace(_SET_ATTEMPT, f'command="cas",status="{status}"')
-                    stores -= int(samples.get(cas, "0"))
+                cas = (
+                    prefix.replace(_SET_ATTEMPT, f'command="cas",status="{status}"')
+                    for status in outcomes
+                )
+                stores = Decimal(attempts) - sum(Decimal(samples.get(key, "0")) for key in cas)
                 hit = prefix.replace(_SET_ATTEMPT, 'command="set",status="hit"')
-                samples[hit] = str(max(0, stores))
+                samples[hit] = f"{max(Decimal(0), stores):f}"
 
 
 def _only(result: Result, name: str) -> str:
