@@ -8,6 +8,7 @@ import threading
 import structlog
 
 from exporter import __version__
+from exporter.allocator import keep_freed_memory
 from exporter.configuration import Configuration
 from exporter.memcached.fleet import Fleet
 from exporter.memcached.prober import Prober, probers
@@ -30,6 +31,7 @@ def serve(configuration: Configuration) -> int:
     # Blocked in all threads, the signals wait for the main thread to fetch them: a handler could
     # interrupt it anywhere, also where it holds a lock that the handler needs.
     signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
+    keep_freed_memory()
     telemetry = Telemetry()
     fleet = Fleet(configuration, telemetry.count_error)
     routes = Routes(configuration, fleet, telemetry)

@@ -1,14 +1,17 @@
 """Samples become a page: the text format 0.0.4 and OpenMetrics 1.0.
 
-The two formats differ only in the lines that describe a family; the samples are the same text.
+memcached's samples and the exporter's own are written alike. The two formats differ only in the
+lines that describe a family; the samples are the same text.
 """
 
+import functools
 from collections.abc import Iterable
 from enum import Enum
 
 from exporter.catalogue import FAMILIES, Family
 from exporter.catalogue.row import Kind
-from exporter.memcached.translation import Samples
+from exporter.memcached.translation import Samples, escape
+from exporter.telemetry import OwnFamily
 
 
 class Format(Enum):
@@ -33,10 +36,32 @@ def page(servers: Iterable[tuple[Samples, str]], form: Format) -> str:
     for family in FAMILIES:
         at = len(lines)
         for samples, suffix in collected:
-            lines += [f"{prefix}{suffix}{value}" for prefix, value in samples[family.index].items()]
+            # Each sample is prefix, suffix, value: what join does with the pair.
+            lines += map(suffix.join, samples[family.index].items())
         if len(lines) > at:
             lines.insert(at, heads[family.index])
     return "\n".join(lines) + "\n" if lines else ""
+
+
+def own_page(families: Iterable[OwnFamily], form: Format) -> str:
+    """Return the families about the exporter itself, without the end mark of OpenMetrics."""
+    lines = []
+    for family in families:
+        lines.append(_own_head(family.name, family.kind, family.help, form))
+        lines += [f"{_own_prefix(name, labels)}{value}" for name, labels, value in family.samples]
+    return "\n".join(lines) + "\n"
+
+
+@functools.cache
+def _own_head(name: str, kind: Kind, help: str, form: Format) -> str:  # noqa: A002
+    head = _text_head if form is Format.TEXT else _openmetrics_head
+    return head(Family(0, name, kind, help))
+
+
+@functools.lru_cache(maxsize=4096)
+def _own_prefix(name: str, labels: tuple[tuple[str, str], ...]) -> str:
+    inner = ",".join(f'{label}="{escape(value)}"' for label, value in labels)
+    return f"{name}{{{inner}}} " if inner else f"{name} "
 
 
 def _text_head(family: Family) -> str:

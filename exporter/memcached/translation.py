@@ -31,6 +31,7 @@ _WITHIN_UPTIME = [
 _UPTIME = "memcached_uptime_seconds"
 _SET_ATTEMPT = 'command="set",status="attempt"'
 _MOST_NAMES = 256
+_MOST_LINES = 1024
 _EXACT_DIGITS = 15
 """Integers of so many digits need no further look: no underflow, no loss in a float."""
 
@@ -179,10 +180,13 @@ class _SectionTranslator:
         self._known: dict[str, tuple[int, str]] = {}
         """``STAT key`` to family and prefix, of keys with plain numbers. Bounded: class numbers end
         at 255 and all else must be in the catalogue."""
+        self._constant: dict[str, tuple[int, str, str]] = {}
+        """Whole line to family, prefix and number, of lines that need a closer look but hardly
+        ever change, as settings. Emptied when it is full."""
 
     def translate(self, body: str, result: Result) -> None:
         """Add the samples of a reply's body to the result."""
-        known = self._known.get
+        known, constant = self._known.get, self._constant.get
         samples = result.samples
         infos: _Infos = {}
         for line in body.split("\r\n"):
@@ -190,6 +194,8 @@ class _SectionTranslator:
             found = known(key)
             if found is not None and value.isdecimal() and len(value) <= _EXACT_DIGITS:
                 samples[found[0]][found[1]] = value
+            elif whole := constant(line):
+                samples[whole[0]][whole[1]] = whole[2]
             elif line:
                 self._look_up(line, result, infos)
         for name, labels in infos.items():
@@ -207,17 +213,21 @@ class _SectionTranslator:
         if row is None:
             self._look_further(key, value, place, result)
             return
-        place_on_page = self._put(row, slab, value, result, infos)
+        sample = self._put(row, slab, value, result, infos)
         legacy = self._legacy.get(place)
-        if legacy and (place_on_page or row.scale is Scale.TEXT):
+        if legacy and (sample or row.scale is Scale.TEXT):
             self._put(legacy, slab, value, result, infos)
-        elif place_on_page and row.scale is Scale.PLAIN and not row.absent:
-            self._known[f"STAT {key}"] = place_on_page
+        elif sample and row.scale is Scale.PLAIN and not row.absent:
+            self._known[f"STAT {key}"] = sample[:2]
+        elif sample:
+            if len(self._constant) >= _MOST_LINES:
+                self._constant.clear()
+            self._constant[line] = sample
 
     def _put(
         self, row: Row, slab: str, value: str, result: Result, infos: _Infos
-    ) -> tuple[int, str] | None:
-        """Add the sample of a row; return family and prefix when it has a number."""
+    ) -> tuple[int, str, str] | None:
+        """Add the sample of a row; return family, prefix and number when it has a number."""
         if value in row.absent:
             return None
         if row.scale is Scale.TEXT:
@@ -231,7 +241,7 @@ class _SectionTranslator:
         family = _INDEX[row.name]
         prefix = self._prefix(row.name, (("slab", slab), *row.labels) if slab else row.labels)
         result.samples[family][prefix] = number
-        return family, prefix
+        return family, prefix, number
 
     def _look_further(self, key: str, value: str, place: tuple[str, bool], result: Result) -> None:
         """Translate a key whose end is any name; count it when it is unknown."""

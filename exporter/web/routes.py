@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 
 from exporter.configuration import Configuration, shown
 from exporter.errors import AddressError, ForbiddenTargetError
-from exporter.exposition import OPENMETRICS_END, Format, page
+from exporter.exposition import OPENMETRICS_END, Format, own_page, page
 from exporter.memcached.fleet import Fleet
 from exporter.telemetry import Telemetry
 from exporter.web.landing import landing_page
@@ -53,8 +53,7 @@ class Routes:
         )
         servers = page([(outcome.result.samples, outcome.suffix) for outcome in outcomes], form)
         self._telemetry.observe_page(self._web.telemetry_path, time.perf_counter() - began)
-        own = self._telemetry.render(openmetrics=form is Format.OPENMETRICS)
-        return _exposition(request, form, servers.encode() + own)
+        return _exposition(request, form, servers + own_page(self._telemetry.collect(), form))
 
     def _scrape(self, request: Request) -> Response:
         began = time.perf_counter()
@@ -75,9 +74,7 @@ class Routes:
             return plain(403, str(error))
         body = page([(outcome.result.samples, outcome.suffix)], form)
         self._telemetry.observe_page(self._web.scrape_path, time.perf_counter() - began)
-        if form is Format.OPENMETRICS:
-            body += OPENMETRICS_END
-        return _exposition(request, form, body.encode())
+        return _exposition(request, form, body)
 
     def _format(self, request: Request) -> Format:
         """Return the format that the client prefers; legacy names can be said in one only."""
@@ -107,7 +104,8 @@ def _header(request: Request, name: str) -> str:
     return ", ".join(request.headers.get_all(name, []))
 
 
-def _exposition(request: Request, form: Format, body: bytes) -> Response:
+def _exposition(request: Request, form: Format, page: str) -> Response:
+    body = (page + OPENMETRICS_END if form is Format.OPENMETRICS else page).encode()
     headers = [("Vary", "Accept, Accept-Encoding")]
     if accepts_gzip(_header(request, "Accept-Encoding")):
         body = gzip(body)
