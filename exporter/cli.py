@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import platform
 import re
 import sys
@@ -38,11 +39,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = {"serve": _serve, "config": _config, "metrics": _metrics}
     command = commands[given.pop(0)] if given and given[0] in commands else _serve
     try:
-        return command(given)
+        status = command(given)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read the output has had enough; Python would complain once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except ConfigurationError as error:
         return _fail(str(error), USAGE_ERROR)
     except ExporterError as error:
         return _fail(str(error), 1)
+    return status
 
 
 def _fail(message: str, status: int) -> int:

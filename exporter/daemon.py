@@ -1,6 +1,8 @@
 """The long-running exporter: wires the rooms together, and stops them in order."""
 
+import contextlib
 import os
+import resource
 import signal
 import sys
 import threading
@@ -32,6 +34,7 @@ def serve(configuration: Configuration) -> int:
     # interrupt it anywhere, also where it holds a lock that the handler needs.
     signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
     keep_freed_memory()
+    _raise_descriptor_limit()
     telemetry = Telemetry()
     fleet = Fleet(configuration, telemetry.count_error)
     routes = Routes(configuration, fleet, telemetry)
@@ -46,6 +49,13 @@ def serve(configuration: Configuration) -> int:
     for prober in running:
         prober.stop()
     return _stop(servers, fleet)
+
+
+def _raise_descriptor_limit() -> None:
+    """Allow as many descriptors as the system lets: held connections and clients need them."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _start_probers(configuration: Configuration, telemetry: Telemetry) -> list[Prober]:

@@ -1,5 +1,6 @@
 """Logging: structlog to standard error, one line per event, as logfmt or JSON."""
 
+import contextlib
 import logging
 import sys
 
@@ -31,9 +32,21 @@ def configure(log: Log) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[log.level]),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(_StandardError()),  # type: ignore[arg-type]
         cache_logger_on_first_use=False,
     )
+
+
+class _StandardError:
+    """Standard error, which may be a pipe whose reader is gone: that must not fail a scrape."""
+
+    def write(self, text: str) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.write(text)
+
+    def flush(self) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.flush()
 
 
 def _printable(

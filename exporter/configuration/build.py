@@ -61,6 +61,7 @@ def _module(name: str, entry: ModuleEntry, place: Place) -> Module:
         )
     timeout = _seconds(entry.timeout, place(f"modules.{name}.timeout"))
     probe = entry.probe
+    interval = f"modules.{name}.probe.interval"
     wanted = {"stats", *entry.sections}
     return Module(
         name=name,
@@ -70,7 +71,7 @@ def _module(name: str, entry: ModuleEntry, place: Place) -> Module:
         max_reply_bytes=entry.max_reply_bytes,
         top_clients=entry.top_clients,
         max_prefixes=entry.max_prefixes,
-        probe_interval=_seconds(probe.interval, place(f"modules.{name}.probe")) if probe else 0.0,
+        probe_interval=_seconds(probe.interval, place(interval)) if probe else 0.0,
         canary_key=probe.canary_key if probe else "",
     )
 

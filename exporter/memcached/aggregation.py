@@ -1,7 +1,8 @@
 """Replies with an entry per connection, page, size or prefix: exported in sums, never raw.
 
 Each function takes the body of a reply and yields rows: the key in the catalogue, the labels, the
-value. What a reply holds is as long as the server likes; what comes out of it is bounded.
+value; keys that it does not know it adds to a set. What a reply holds is as long as the server
+likes; what comes out of it is bounded.
 """
 
 import re
@@ -19,10 +20,24 @@ _MOST_BUCKETS = 256
 _IDLE = ((1, "<1s"), (10, "<10s"), (60, "<1m"), (600, "<10m"), (3600, "<1h"))
 _SIZE_BOUNDS = tuple(64 << step for step in range(15))
 """64 bytes to 1 MiB: multiples of the 32 bytes in which memcached counts, so they are exact."""
-_ENTRY = re.compile(r"STAT ([0-9]{1,9}):([a-z_]+) (.*)")
+_ENTRY = re.compile(r"STAT ([0-9]{1,9}):([A-Za-z_]+) (.*)")
 _SIZE = re.compile(r"STAT ([0-9]{1,10}) ([0-9]{1,15})")
 _PREFIX = re.compile(
-    r"PREFIX (.*) get ([0-9]{1,15}) hit ([0-9]{1,15}) set ([0-9]{1,15}) del ([0-9]{1,15})"
+    r"PREFIX (.*) get ([0-9]{1,15}) hit ([0-9]{1,15}) set ([0-9]{1,15}) del ([0-9]{1,15})",
+    re.DOTALL,
+)
+_DIGITS = re.compile(r"[0-9]{1,18}")
+_SIZE_TEXTS = ("STAT sizes_status ", "STAT sizes_error ")
+_CONNECTION_KEYS = frozenset(
+    {"listen_addr", "state", "secs_since_last_cmd", "resps_waiting", "queues_waiting", "UDP"}
+)
+_PAGE_KEYS = frozenset({"bytes", "bucket", "free_bucket"})
+_STATES = frozenset(
+    f"conn_{state}"
+    for state in (
+        *("listening", "new_cmd", "waiting", "read", "parse_cmd", "write", "nread", "swallow"),
+        *("closing", "mwrite", "closed", "watch", "io_queue", "io_resume", "io_pending"),
+    )
 )
 
 
@@ -38,36 +53,47 @@ class Limits(msgspec.Struct):
     places, and a counter that falls looks like a restart."""
 
 
-def connections(body: str, limits: Limits) -> Iterator[Aggregate]:
+def connections(body: str, limits: Limits, unknown: set[str]) -> Iterator[Aggregate]:
     """Sum `stats conns` up by listener, state and idle time, and by client if wanted."""
     states: Counter[tuple[str, str, str]] = Counter()
     clients: Counter[str] = Counter()
     waiting: Counter[str] = Counter()
     listeners: set[str] = set()
-    for entry in _entries(body, first="addr"):
-        listening = entry.get("state") == "conn_listening"
-        listener = entry["addr"] if listening else entry.get("listen_addr", "")
-        listeners.update([listener] if len(listeners) < _MOST_LISTENERS else [])
+    for entry in _entries(body, "addr", _CONNECTION_KEYS, unknown):
+        # UDP sockets take requests themselves: their address is the server's own.
+        own = entry.get("state") == "conn_listening" or entry["addr"].startswith("udp")
+        listener = entry["addr"] if own else entry.get("listen_addr", "")
+        if len(listeners) < _MOST_LISTENERS:
+            listeners.add(listener)
         shown = listener if listener in listeners else OTHER
         state = entry.get("state", "")
-        states[shown, state, _idle(entry.get("secs_since_last_cmd", ""))] += 1
-        if not listening:
+        idle = _idle(_number(entry.get("secs_since_last_cmd", "")))
+        states[shown, state if state in _STATES else OTHER, idle] += 1
+        if not own:
             clients[_client(entry["addr"])] += 1
         for key in ("resps_waiting", "queues_waiting"):
-            if entry.get(key, "").isdecimal():
-                waiting[key] += int(entry[key])
+            if (number := _number(entry.get(key, ""))) is not None:
+                waiting[key] += number
     for (listener, state, idle), count in states.items():
         yield "state", (("listener", listener), ("state", state), ("idle", idle)), count
     for key, count in waiting.items():
         yield key, (), count
     if limits.top_clients:
-        top = clients.most_common(limits.top_clients)
-        for client, count in top:
+        yield from _top(clients, limits.top_clients)
+
+
+def _top(clients: Counter[str], most: int) -> Iterator[Aggregate]:
+    rest = clients.total()
+    for client, count in clients.most_common(most):
+        if client != OTHER:
             yield "addr", (("client", client),), count
-        yield "addr", (("client", OTHER),), clients.total() - sum(count for _, count in top)
+            rest -= count
+    yield "addr", (("client", OTHER),), rest
 
 
-def _entries(body: str, first: str) -> Iterator[dict[str, str]]:
+def _entries(
+    body: str, first: str, keys: frozenset[str], unknown: set[str]
+) -> Iterator[dict[str, str]]:
     """Yield the entries of a reply. Numbers repeat (the UDP sockets), so ``first`` begins one."""
     entry: dict[str, str] = {}
     for line in body.split("\r\n"):
@@ -76,48 +102,59 @@ def _entries(body: str, first: str) -> Iterator[dict[str, str]]:
         if found[2] == first:
             if entry:
                 yield entry
-            entry = {}
-        if entry or found[2] == first:
+            entry = {first: found[3]}
+        elif found[2] not in keys:
+            unknown.add(found[2])
+        elif entry:
             entry[found[2]] = found[3]
     if entry:
         yield entry
 
 
-def _idle(seconds: str) -> str:
-    if not seconds.isdecimal():
+def _number(text: str) -> int | None:
+    """Return a number as memcached prints it; None for what went below zero or is none."""
+    return int(text) if _DIGITS.fullmatch(text) else None
+
+
+def _idle(seconds: int | None) -> str:
+    if seconds is None:
         return ""
-    return next((label for bound, label in _IDLE if int(seconds) < bound), ">=1h")
+    return next((label for bound, label in _IDLE if seconds < bound), ">=1h")
 
 
 def _client(address: str) -> str:
     """Return the IP address of ``tcp:1.2.3.4:5`` or ``tcp6:[::1]:5``, else what kind it is."""
     kind, _, rest = address.partition(":")
-    if kind.startswith(("tcp", "udp")):
+    if kind in {"tcp", "tcp6"}:
         return rest.rpartition(":")[0].strip("[]")
-    return "unix" if kind in {"unix", "?"} else kind
+    return "unix" if kind in {"unix", "?"} else OTHER
 
 
-def storage_pages(body: str, _limits: Limits) -> Iterator[Aggregate]:
+def storage_pages(body: str, _limits: Limits, unknown: set[str]) -> Iterator[Aggregate]:
     """Sum `stats extstore` up by bucket and whether a page is in use."""
     pages: Counter[tuple[str, str]] = Counter()
     live: Counter[str] = Counter()
-    for entry in _entries(body, first="version"):
+    for entry in _entries(body, "version", _PAGE_KEYS, unknown):
         used = entry["version"] != "0"
-        bucket = entry.get("bucket" if used else "free_bucket", "0")
-        if not bucket.isdecimal() or int(bucket) >= _MOST_BUCKETS:
-            bucket = OTHER
-        pages[bucket, "used" if used else "free"] += 1
-        if used and entry.get("bytes", "").isdecimal():
-            live[bucket] += int(entry["bytes"])
-    for (bucket, state), count in pages.items():
-        yield "bucket", (("bucket", bucket), ("state", state)), count
-    for bucket, size in live.items():
-        yield "bytes", (("bucket", bucket),), size
+        bucket = _number(entry.get("bucket" if used else "free_bucket", "0"))
+        shown = OTHER if bucket is None or bucket >= _MOST_BUCKETS else str(bucket)
+        pages[shown, "used" if used else "free"] += 1
+        if used and (size := _number(entry.get("bytes", ""))) is not None:
+            live[shown] += size
+    for (bucket_name, state), count in pages.items():
+        yield "bucket", (("bucket", bucket_name), ("state", state)), count
+    for bucket_name, total in live.items():
+        yield "bytes", (("bucket", bucket_name),), total
 
 
-def item_sizes(body: str, _limits: Limits) -> Iterator[Aggregate]:
+def item_sizes(body: str, _limits: Limits, unknown: set[str]) -> Iterator[Aggregate]:
     """Turn `stats sizes` (upper bound, items) into a histogram's cumulative buckets."""
-    sizes = [(int(found[1]), int(found[2])) for found in _SIZE.finditer(body)]
+    sizes: list[tuple[int, int]] = []
+    for line in body.split("\r\n"):
+        if found := _SIZE.fullmatch(line):
+            sizes.append((int(found[1]), int(found[2])))
+        elif line and not line.startswith(_SIZE_TEXTS):
+            unknown.add(line.removeprefix("STAT ").split(" ", 1)[0])
     if not sizes:
         return
     for bound in _SIZE_BOUNDS:
@@ -125,27 +162,34 @@ def item_sizes(body: str, _limits: Limits) -> Iterator[Aggregate]:
     yield "*", (("le", "+Inf"),), sum(count for _, count in sizes)
 
 
-def prefixes(body: str, limits: Limits) -> Iterator[Aggregate]:
+def prefixes(body: str, limits: Limits, unknown: set[str]) -> Iterator[Aggregate]:
     """Export `stats detail dump` for a bounded number of prefixes, the rest in sum."""
-    found = {
-        match[1]: tuple(int(number) for number in match.groups()[1:])
-        for match in map(_PREFIX.fullmatch, body.split("\r\n"))
-        if match
-    }
+    found: dict[str, tuple[int, ...]] = {}
+    for line in body.split("\r\n"):
+        if match := _PREFIX.fullmatch(line):
+            found[match[1]] = tuple(int(number) for number in match.groups()[1:])
+        elif line:
+            unknown.add(line.split(" ", 1)[0])
+    _choose(found, limits)
+    other: tuple[int, ...] = (0, 0, 0, 0)
+    for prefix, numbers in found.items():
+        if prefix in limits.kept_prefixes:
+            yield from _prefix(prefix, numbers)
+        else:
+            other = tuple(map(sum, zip(other, numbers, strict=True)))
+    if len(found) > len(limits.kept_prefixes):
+        yield from _prefix(OTHER, other)
+
+
+def _choose(found: dict[str, tuple[int, ...]], limits: Limits) -> None:
+    """Give free places among the kept prefixes to those with the most commands."""
     kept = limits.kept_prefixes
-    for gone in kept.keys() - found.keys():  # the server or its statistics began anew
-        del kept[gone]
+    for gone in list(kept):
+        if gone not in found:  # the server or its statistics began anew
+            kept.pop(gone, None)
     for prefix in sorted(found, key=lambda name: sum(found[name]), reverse=True):
         if len(kept) < limits.max_prefixes and prefix != OTHER:
             kept[prefix] = None
-    other = [0, 0, 0, 0]
-    for prefix, numbers in found.items():
-        if prefix in kept:
-            yield from _prefix(prefix, numbers)
-        else:
-            other = [a + b for a, b in zip(other, numbers, strict=True)]
-    if len(found) > len(kept):
-        yield from _prefix(OTHER, other)
 
 
 def _prefix(prefix: str, numbers: Iterable[int]) -> Iterator[Aggregate]:
@@ -153,7 +197,7 @@ def _prefix(prefix: str, numbers: Iterable[int]) -> Iterator[Aggregate]:
         yield key, (("prefix", prefix),), number
 
 
-AGGREGATIONS: dict[str, Callable[[str, Limits], Iterator[Aggregate]]] = {
+AGGREGATIONS: dict[str, Callable[[str, Limits, set[str]], Iterator[Aggregate]]] = {
     "conns": connections,
     "extstore": storage_pages,
     "sizes": item_sizes,

@@ -52,11 +52,11 @@ class Fleet:
         A server that failed last time waits for a thread only behind its like, so that no healthy
         server waits behind hung ones; and for no longer than its own timeout.
         """
-        deadline = time.monotonic() + budget
+        began = time.monotonic()
 
         def read(member: Member) -> Outcome:
             return member.read(
-                deadline - time.monotonic(),
+                began + budget - time.monotonic(),
                 self._open_ended,
                 labelled=True,
                 count_error=self._count_error,
@@ -64,20 +64,21 @@ class Fleet:
 
         if len(self._members) == 1:
             return [read(self._members[0])]
-        tasks = []
-        for member in self._members:
-            failed = member.state.up is False
-            patience = min(budget, member.server.module.timeout) if failed else budget
-            task = (self._failed_pool if failed else self._pool).submit(read, member)
-            tasks.append((member, task, time.monotonic() + patience + _GRACE_SECONDS))
-        return [self._result(*task) for task in tasks]
+        # Of those that failed, the one that was tried longest ago has the first turn.
+        tasks = {
+            id(member): (self._failed_pool if _failed(member) else self._pool).submit(read, member)
+            for member in sorted(self._members, key=lambda member: member.used)
+        }
+        return [self._result(member, tasks[id(member)], began, budget) for member in self._members]
 
-    def _result(self, member: Member, task: Future[Outcome], deadline: float) -> Outcome:
+    def _result(
+        self, member: Member, task: Future[Outcome], began: float, budget: float
+    ) -> Outcome:
+        patience = min(budget, member.server.module.timeout) if _failed(member) else budget
         try:
-            return task.result(max(0.0, deadline - time.monotonic()))
+            return task.result(max(0.0, began + patience + _GRACE_SECONDS - time.monotonic()))
         except TimeoutError:
-            counted = self._count_error if task.cancel() else _ignore
-            return member.give_up(self._open_ended, counted)
+            return member.give_up(self._open_ended, self._count_error, tried=not task.cancel())
 
     def read_target(self, text: str, budget: float, module: str = "") -> Outcome:
         """Scrape one server within ``budget`` seconds; its samples carry no ``server`` label.
@@ -101,7 +102,7 @@ class Fleet:
         for pool in (self._pool, self._failed_pool):
             pool.shutdown(wait=False, cancel_futures=True)
         members = (*self._members, *self._targets.values())
-        closed = [member.server.close_if_idle() for member in members]
+        closed = [member.server.close() for member in members]
         return all(closed)
 
     def _target(self, address: Address, module: str) -> Member:
@@ -130,13 +131,13 @@ class Fleet:
             stale = oldest.used < time.monotonic() - _IDLE_SECONDS
             if not stale and len(self._targets) <= _MOST_TARGETS:
                 return
-            if not oldest.server.close_if_idle():
+            if not oldest.server.close():
                 return
             del self._targets[key]
 
 
-def _ignore(_reason: Reason) -> None:
-    """Count nothing: the scrape that is under way counts its own failure."""
+def _failed(member: Member) -> bool:
+    return member.state.up is False
 
 
 def _permit(allow: Allow, address: Address) -> Permit | None:

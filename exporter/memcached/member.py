@@ -85,11 +85,17 @@ class Member:
         result = translator.failure(time.monotonic() - began)
         return Outcome(result, own_suffix, error=failure)
 
-    def give_up(self, translator: Translator, count_error: Callable[[Reason], None]) -> Outcome:
-        """Return the Outcome of a scrape that found no thread within its time."""
+    def give_up(
+        self, translator: Translator, count_error: Callable[[Reason], None], *, tried: bool
+    ) -> Outcome:
+        """Return the Outcome of a scrape that did not end within its time.
+
+        When it was ``tried`` it is still under way, and notes its own end.
+        """
         failure = ReadError(Reason.TIMEOUT, "too many servers are hung to try this one in time")
-        count_error(failure.reason)
-        self._note_failure(failure)
+        if not tried:
+            count_error(failure.reason)
+            self._note_failure(failure)
         return Outcome(translator.failure(0.0), self._suffix, error=failure)
 
     def _note_success(self, reading: Reading, result: Result) -> None:

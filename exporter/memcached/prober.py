@@ -10,10 +10,8 @@ import time
 from collections.abc import Callable, Iterator
 
 import structlog
-from pymemcache.exceptions import MemcacheError  # type: ignore[import-untyped]
 
 from exporter.configuration import Server
-from exporter.errors import ReadError
 from exporter.memcached.connection import Connection, connect
 from exporter.memcached.server import NO_OP
 
@@ -70,7 +68,7 @@ class Prober:
         for operation in self.operations:
             try:
                 seconds = self._measure(operation)
-            except (ReadError, MemcacheError, OSError) as error:
+            except Exception as error:  # noqa: BLE001, whatever it is, the next probe must come
                 self._drop()
                 self._count_failure(operation, self.server.address.text)
                 _log.debug("probe failed", server=self.server.address.text, error=str(error))

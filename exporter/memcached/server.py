@@ -17,6 +17,9 @@ NO_OP = "version"
 """What is sent alone to measure a round trip: every release answers it, also proxies, which would
 count the meta no-op `mn` as a client's request, and servers older than that."""
 
+_APART = "detail"
+"""A key prefix that a client of memcached makes can hold line ends, and so end the reply early."""
+
 _COMMANDS = {section.name: section.command for section in SECTIONS}
 
 
@@ -69,12 +72,7 @@ class Server:
         finally:
             self._lock.release()
 
-    def close(self) -> None:
-        """Close the held connection, after the scrape that uses it."""
-        with self._lock:
-            self._drop()
-
-    def close_if_idle(self) -> bool:
+    def close(self) -> bool:
         """Close the held connection unless a scrape is using it; return whether it is closed."""
         if not self._lock.acquire(blocking=False):
             return False
@@ -96,9 +94,12 @@ class Server:
                 connection = self._connection = connect(self.address, deadline, self._permit)
                 replies = self._introduce(connection, deadline)
             else:
-                replies = self._ask(connection, ["stats", *self._plan.sections], deadline)
+                replies = self._ask(connection, ["stats", *self._together()], deadline)
                 _check(replies["stats"])
-            return self._reading(connection, replies, self._ping(connection, deadline))
+            ping_seconds = self._ping(connection, deadline)
+            if _APART in self._plan.sections:
+                replies |= self._ask_apart(connection, deadline)
+            return self._reading(connection, replies, ping_seconds)
         except BaseException:
             # A late or torn answer would be taken for the next one.
             self._drop()
@@ -119,7 +120,11 @@ class Server:
             local=connection.is_local,
             assume_no_napi_ids=self.module.assume_no_napi_ids,
         )
-        return {"stats": stats, **self._ask(connection, list(self._plan.sections), deadline)}
+        return {"stats": stats, **self._ask(connection, self._together(), deadline)}
+
+    def _together(self) -> list[str]:
+        """The planned sections that go out in one write."""
+        return [section for section in self._plan.sections if section != _APART]
 
     def _ask(
         self, connection: Connection, sections: list[str], deadline: float
@@ -127,6 +132,19 @@ class Server:
         commands = [_COMMANDS[section] for section in sections]
         replies = connection.exchange(commands, deadline, self.module.max_reply_bytes)
         return dict(zip(sections, replies, strict=True))
+
+    def _ask_apart(self, connection: Connection, deadline: float) -> dict[str, Reply]:
+        """Ask for what a client of the server can spoil: its failure is that section's alone."""
+        try:
+            (reply,) = connection.exchange(
+                [_COMMANDS[_APART]], deadline, self.module.max_reply_bytes
+            )
+        except ReadError as error:
+            if error.reason is not Reason.PROTOCOL:
+                raise
+            self._drop()
+            reply = Reply("", error=f"SERVER_ERROR {error}")
+        return {_APART: reply}
 
     def _ping(self, connection: Connection, deadline: float) -> float:
         before = time.perf_counter()

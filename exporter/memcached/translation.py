@@ -97,7 +97,10 @@ class Translator:
         # In the catalogue's order: mem_requested of items wins over that of slabs.
         for name, translator in self._sections.items():
             if name in AGGREGATIONS and name in reading.bodies:
-                translator.aggregate(AGGREGATIONS[name](reading.bodies[name], limits), result)
+                unknown: set[str] = set()
+                rows = AGGREGATIONS[name](reading.bodies[name], limits, unknown)
+                translator.aggregate(rows, result)
+                result.unknown += sorted(unknown)
             elif name in reading.bodies:
                 translator.translate(reading.bodies[name], result)
         self._drop_absurd(result)
@@ -254,7 +257,7 @@ class _SectionTranslator:
         if number is None:
             result.malformed.append(f"STAT {key} {value}")
             return
-        name = _as_utf8(key.removeprefix(row.key.rstrip("*")))
+        name = _as_name(key.removeprefix(row.key.rstrip("*")))
         samples = result.samples[_INDEX[row.name]]
         if len(samples) < _MOST_NAMES:
             samples[self._prefix(row.name, ((row.dynamic[0], name), *row.labels))] = number
@@ -266,7 +269,7 @@ class _SectionTranslator:
         for key, labels, value in rows:
             row = self._rows[key, False]
             name = f"{row.name}_bucket" if row.kind is Kind.HISTOGRAM else row.name
-            texts = tuple((label, _as_utf8(text)) for label, text in labels)
+            texts = tuple((label, _as_name(text)) for label, text in labels)
             result.samples[_INDEX[row.name]][self._prefix(name, texts)] = str(value)
 
     def _split_class(self, key: str) -> tuple[str, str]:
@@ -280,3 +283,8 @@ class _SectionTranslator:
 def _as_utf8(text: str) -> str:
     """Undo the Latin-1 decoding of a reply; bytes that are not UTF-8 become U+FFFD."""
     return text.encode("latin-1").decode("utf-8", "replace")
+
+
+def _as_name(text: str) -> str:
+    r"""The same for names that tell series apart: bytes that are not UTF-8 become ``\xff``."""
+    return text.encode("latin-1").decode("utf-8", "backslashreplace")

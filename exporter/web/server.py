@@ -31,8 +31,12 @@ IDLE_SECONDS = 310.0
 """Time that a connection may rest between requests: longer than Prometheus keeps its own."""
 SEND_SECONDS = 30.0
 """Time for a client to take a response."""
-MOST_WAITING = 256
-"""Connections without a request under way; beyond that the longest waiting one is closed."""
+MOST_NEWCOMERS = 256
+"""Connections that have not sent whole headers; beyond that the longest waiting one is closed."""
+MOST_IDLE = 4096
+"""Connections that rest between requests: Prometheus keeps one for each of its targets."""
+_BREATH_SECONDS = 0.05
+"""Time for the threads of closed connections to give their descriptors back."""
 LONGEST_LINE = 65536
 """Bytes of the longest request line."""
 
@@ -79,13 +83,26 @@ class HttpServer(ThreadingMixIn, TCPServer):
         self.socket = listening
         self.server_address = listening.getsockname()
         self.application = application
-        self.waiting = _Waiting()
+        self.newcomers = _Waiting(MOST_NEWCOMERS, HEADER_SECONDS)
+        self.idle = _Waiting(MOST_IDLE, IDLE_SECONDS)
         self._requests = 0
         self._changed = threading.Condition()
 
     def service_actions(self) -> None:
         """Close connections that have waited too long; called twice a second."""
-        self.waiting.close_overdue()
+        self.newcomers.close_overdue()
+        self.idle.close_overdue()
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        """Accept a connection; when descriptors have run out, make room first."""
+        try:
+            return super().get_request()
+        except OSError as error:
+            if error.errno in {errno.EMFILE, errno.ENFILE}:
+                if not (self.newcomers.close_oldest() or self.idle.close_oldest()):
+                    _log.warning("out of file descriptors")
+                time.sleep(_BREATH_SECONDS)
+            raise
 
     @contextlib.contextmanager
     def request_under_way(self) -> Any:
@@ -112,19 +129,30 @@ class HttpServer(ThreadingMixIn, TCPServer):
 class _Waiting:
     """Connections that owe a request, each with the time (``time.monotonic``) when it is due."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int, seconds: float) -> None:
+        self._most = most
+        self._seconds = seconds
         self._lock = threading.Lock()
         self._due: dict[socket.socket, float] = {}
 
-    def add(self, connection: socket.socket, seconds: float) -> None:
-        """Give a connection so many seconds; make room when there are too many."""
+    def add(self, connection: socket.socket) -> None:
+        """Let a connection wait from now on; make room when there are too many."""
         with self._lock:
             self._due.pop(connection, None)
-            while len(self._due) >= MOST_WAITING:
-                oldest = next(iter(self._due))
-                del self._due[oldest]
-                _hang_up(oldest)
-            self._due[connection] = time.monotonic() + seconds
+            while len(self._due) >= self._most:
+                self._hang_up_oldest()
+            self._due[connection] = time.monotonic() + self._seconds
+
+    def close_oldest(self) -> bool:
+        """Hang up on the one that has waited longest; return whether there was one."""
+        with self._lock:
+            return bool(self._due) and self._hang_up_oldest()
+
+    def _hang_up_oldest(self) -> bool:
+        oldest = next(iter(self._due))
+        del self._due[oldest]
+        _hang_up(oldest)
+        return True
 
     def remove(self, connection: socket.socket) -> None:
         """Leave a connection alone: its request is whole, or it is closed."""
@@ -165,22 +193,24 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer requests until the connection ends; an early hang-up is nothing to report."""
         try:
             self.close_connection = False
-            self.server.waiting.add(self.connection, HEADER_SECONDS)
+            self.server.newcomers.add(self.connection)
             self.connection.settimeout(None)
             while not self.close_connection:
                 self.handle_one_request()
-                self.server.waiting.add(self.connection, IDLE_SECONDS)
+                self.server.idle.add(self.connection)
         except (OSError, ValueError) as error:
             _log.debug("client went away", client=self.client_address[0], error=str(error))
         finally:
-            self.server.waiting.remove(self.connection)
+            self.server.newcomers.remove(self.connection)
+            self.server.idle.remove(self.connection)
 
     def handle_one_request(self) -> None:
         """Read one request and answer it."""
         if not self.rfile.peek(1):  # type: ignore[attr-defined]
             self.close_connection = True
             return
-        self.server.waiting.add(self.connection, HEADER_SECONDS)
+        self.server.idle.remove(self.connection)
+        self.server.newcomers.add(self.connection)
         self.raw_requestline = self.rfile.readline(LONGEST_LINE + 1)
         if len(self.raw_requestline) > LONGEST_LINE:
             self.send_error(HTTPStatus.REQUEST_URI_TOO_LONG)
@@ -188,7 +218,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not self.raw_requestline or not self.parse_request():
             self.close_connection = True
             return
-        self.server.waiting.remove(self.connection)
+        self.server.newcomers.remove(self.connection)
         self.connection.settimeout(SEND_SECONDS)
         with self.server.request_under_way():
             self._answer(self._respond())
