@@ -23,17 +23,16 @@ _FIRST_WORD_SECONDS = 0.1
 class Connection(Client):  # type: ignore[misc]  # pymemcache ships no types
     """An open connection to one resolved address (an IP address and port, or a socket path).
 
-    ``dialled`` is that address. The connection is good for nothing after a ReadError: close it.
+    ``dialled`` is that address; ``is_local`` says whether the socket leads to this host. The connection is good for nothing after a ReadError: close it.
     """
 
     def __init__(self, endpoint: tuple[str, int] | str, connect_timeout: float) -> None:
         super().__init__(endpoint, connect_timeout=connect_timeout, no_delay=True)
         self.dialled = endpoint if isinstance(endpoint, str) else f"{endpoint[0]}:{endpoint[1]}"
         self._connect()
+        self.is_local = self._leads_to_this_host()
 
-    @property
-    def is_local(self) -> bool:
-        """Whether the server runs on this machine, as far as the socket tells."""
+    def _leads_to_this_host(self) -> bool:
         if self.sock.family == socket.AF_UNIX:
             return True
         peer = self.sock.getpeername()[0]

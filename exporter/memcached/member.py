@@ -117,12 +117,14 @@ class Member:
         self._note_strange(result)
 
     def _note_strange(self, result: Result) -> None:
-        strange = (result.unknown, result.malformed)
+        # Of a malformed line the key counts: the value may change at each scrape.
+        malformed = [" ".join(line.split(" ", 2)[:2]) for line in result.malformed]
+        strange = (result.unknown, malformed)
         if strange == self._strange:
             return
         if result.unknown != self._strange[0]:
             _log.debug("unknown statistics", server=self.state.address, keys=result.unknown)
-        if result.malformed != self._strange[1]:
+        if malformed and malformed != self._strange[1]:
             _log.warning(
                 "malformed values are left out",
                 server=self.state.address,
