@@ -14,7 +14,9 @@ ITEM_SIZES = Section(
             since="1.4.27",
             dynamic=("le",),
             note="Only from a server started with `-o track_sizes`. A distribution of the present:"
-            " apply histogram_quantile to it without rate. No sum, as memcached sends none.",
+            " apply histogram_quantile to it without rate. No sum, as memcached sends none."
+            " Items above the item size limit that was set when `track_sizes` was read are in no"
+            " bucket: give `-I` before it.",
         ),
     ),
     omissions=(

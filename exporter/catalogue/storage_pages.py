@@ -9,10 +9,12 @@ STORAGE_PAGES = Section(
         gauge(
             "bucket",
             "memcached_extstore_bucket_pages",
-            "Pages of the external storage by bucket (a group of items that are kept together) and"
-            " whether they hold data or are free.",
+            "Pages of the external storage that hold data, by bucket (a group of items that are"
+            " kept together).",
             since="1.5.4",
-            dynamic=("bucket", "state"),
+            dynamic=("bucket",),
+            note="As of the server's last look at its pages, which it takes when it needs a new"
+            " one. Free pages are in memcached_extstore_pages_free.",
         ),
         gauge(
             "bytes",
@@ -23,7 +25,7 @@ STORAGE_PAGES = Section(
         ),
     ),
     omissions=(
-        Omission("version", "0 marks a free page, which becomes the label state."),
-        Omission("free_bucket", "The bucket of a free page, which becomes the label bucket."),
+        Omission("version", "0 marks a page that is free or being written; no metric by itself."),
+        Omission("free_bucket", "Where a free page came from, which says nothing about now."),
     ),
 )

@@ -131,18 +131,22 @@ def _client(address: str) -> str:
 
 
 def storage_pages(body: str, _limits: Limits, unknown: set[str]) -> Iterator[Aggregate]:
-    """Sum `stats extstore` up by bucket and whether a page is in use."""
-    pages: Counter[tuple[str, str]] = Counter()
+    """Sum `stats extstore` up by bucket.
+
+    Pages of version 0 are free or being written, the reply does not say which: they are left out.
+    """
+    pages: Counter[str] = Counter()
     live: Counter[str] = Counter()
     for entry in _entries(body, "version", _PAGE_KEYS, unknown):
-        used = entry["version"] != "0"
-        bucket = _number(entry.get("bucket" if used else "free_bucket", "0"))
+        if entry["version"] == "0":
+            continue
+        bucket = _number(entry.get("bucket", "0"))
         shown = OTHER if bucket is None or bucket >= _MOST_BUCKETS else str(bucket)
-        pages[shown, "used" if used else "free"] += 1
-        if used and (size := _number(entry.get("bytes", ""))) is not None:
+        pages[shown] += 1
+        if (size := _number(entry.get("bytes", ""))) is not None:
             live[shown] += size
-    for (bucket_name, state), count in pages.items():
-        yield "bucket", (("bucket", bucket_name), ("state", state)), count
+    for bucket_name, count in pages.items():
+        yield "bucket", (("bucket", bucket_name),), count
     for bucket_name, total in live.items():
         yield "bytes", (("bucket", bucket_name),), total
 

@@ -23,7 +23,8 @@ _FIRST_WORD_SECONDS = 0.1
 class Connection(Client):  # type: ignore[misc]  # pymemcache ships no types
     """An open connection to one resolved address (an IP address and port, or a socket path).
 
-    ``dialled`` is that address; ``is_local`` says whether the socket leads to this host. The connection is good for nothing after a ReadError: close it.
+    ``dialled`` is that address; ``is_local`` says whether the socket leads to this host. The
+    connection is good for nothing after a ReadError: close it.
     """
 
     def __init__(self, endpoint: tuple[str, int] | str, connect_timeout: float) -> None:

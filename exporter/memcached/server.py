@@ -136,9 +136,10 @@ class Server:
     def _ask_apart(self, connection: Connection, deadline: float) -> dict[str, Reply]:
         """Ask for what a client of the server can spoil: its failure is that section's alone."""
         try:
-            (reply,) = connection.exchange(
-                [_COMMANDS[_APART]], deadline, self.module.max_reply_bytes
+            reply, end = connection.exchange(
+                [_COMMANDS[_APART], NO_OP], deadline, self.module.max_reply_bytes
             )
+            _check_in_step(end)
         except ReadError as error:
             if error.reason is not Reason.PROTOCOL:
                 raise
@@ -148,8 +149,10 @@ class Server:
 
     def _ping(self, connection: Connection, deadline: float) -> float:
         before = time.perf_counter()
-        connection.exchange([NO_OP], deadline, self.module.max_reply_bytes)
-        return time.perf_counter() - before
+        (reply,) = connection.exchange([NO_OP], deadline, self.module.max_reply_bytes)
+        seconds = time.perf_counter() - before
+        _check_in_step(reply)
+        return seconds
 
     def _reading(
         self, connection: Connection, replies: dict[str, Reply], ping_seconds: float
@@ -179,3 +182,9 @@ def _check(stats: Reply) -> None:
     if stats.error or not stats.body.startswith("STAT "):
         answer = stats.error or stats.body[:80] or "END"
         raise ReadError(Reason.PROTOCOL, f"the server answered `stats` with {answer!r}")
+
+
+def _check_in_step(reply: Reply) -> None:
+    """Refuse anything but the answer to the no-op: one answer too many would shift all others."""
+    if not (reply.error or reply.body.startswith("VERSION")):
+        raise ReadError(Reason.PROTOCOL, "the server's answers are out of step with the questions")
