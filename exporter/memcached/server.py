@@ -108,7 +108,10 @@ class Server:
     def _introduce(self, connection: Connection, deadline: float) -> dict[str, Reply]:
         """Plan what to ask from what `version` and `stats` alone say, and ask it."""
         try:
-            _, stats = connection.exchange([NO_OP, "stats"], deadline, self.module.max_reply_bytes)
+            version, stats = connection.exchange(
+                [NO_OP, "stats"], deadline, self.module.max_reply_bytes
+            )
+            _check_in_step(version)
         except ReadError as error:
             if error.reason is Reason.CLOSED:
                 raise_for_connection(first_words(self.address, deadline, self._permit))
