@@ -1,0 +1,51 @@
+"""Fixtures that start what tests talk to, and end it."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.processes import Exporter, FakeMemcached, Memcached
+
+
+@pytest.fixture
+def memcached() -> Iterator[Callable[..., Memcached]]:
+    """Start real memcached servers: ``memcached("-m", "8")``."""
+    started: list[Memcached] = []
+
+    def start(*arguments: str, port: int | None = None, host: str = "127.0.0.1") -> Memcached:
+        started.append(Memcached(*arguments, port=port, host=host))
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.stop()
+
+
+@pytest.fixture
+def fake() -> Iterator[Callable[..., FakeMemcached]]:
+    """Start fake servers: ``fake("--mode", "half")``."""
+    started: list[FakeMemcached] = []
+
+    def start(*arguments: str) -> FakeMemcached:
+        started.append(FakeMemcached(*arguments))
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.stop()
+
+
+@pytest.fixture
+def exporter(tmp_path: Path) -> Iterator[Callable[..., Exporter]]:
+    """Start the daemon: ``exporter("--memcached.address=127.0.0.1:11211")``."""
+    started: list[Exporter] = []
+
+    def start(*arguments: str, listen: str = "127.0.0.1:0") -> Exporter:
+        log = tmp_path / f"exporter-{len(started)}.log"
+        started.append(Exporter(log, *arguments, listen=listen))
+        return started[-1]
+
+    yield start
+    for daemon in started:
+        daemon.stop()
