@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-import pymemcache
+import pymemcache  # type: ignore[import-untyped]
 from prometheus_client.parser import text_string_to_metric_families
 
 FAKE = Path(__file__).parent / "fakes" / "fakemc.py"

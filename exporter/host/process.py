@@ -1,7 +1,7 @@
 """Processes of this host, from /proc.
 
 A process number that a server reports is good only in the server's own pid namespace, so it is
-believed when the process with that number is a memcached that started when the server says.
+believed when the process with that number is a memcached that is as old as the server says.
 """
 
 import os
@@ -9,20 +9,20 @@ from pathlib import Path
 
 _START_TIME_FIELD = 19
 """Index of ``starttime`` in /proc/PID/stat, counted after the name."""
-_START_TOLERANCE = 3.0
-"""memcached's clock starts up to two seconds early and ticks once a second."""
+_AGE_TOLERANCE = 3.0
+"""memcached's clock ticks once a second."""
 
 
-def command_line(pid: int, started: float, procfs: Path = Path("/proc")) -> list[str] | None:
+def command_line(pid: int, age: float, procfs: Path = Path("/proc")) -> list[str] | None:
     """Return the arguments of a memcached process (/proc/PID/cmdline).
 
-    ``started`` is the Unix time in seconds at which the server says it started. Returns None when
-    there is no such process here, when it is another one, or when it cannot be read.
+    ``age`` is for how many seconds the server says that it has run. Returns None when there is no
+    such process here, when it is another one, or when it cannot be read.
     """
     try:
         if "memcached" not in (procfs / str(pid) / "comm").read_text():
             return None
-        if abs(_start_time(pid, procfs) - started) > _START_TOLERANCE:
+        if abs(_age(pid, procfs) - age) > _AGE_TOLERANCE:
             return None
         raw = (procfs / str(pid) / "cmdline").read_bytes()
     except (OSError, ValueError, IndexError):
@@ -30,11 +30,11 @@ def command_line(pid: int, started: float, procfs: Path = Path("/proc")) -> list
     return raw.decode(errors="surrogateescape").rstrip("\0").split("\0") if raw else None
 
 
-def _start_time(pid: int, procfs: Path) -> float:
-    """Return when a process started, in Unix seconds (/proc/PID/stat and btime of /proc/stat)."""
+def _age(pid: int, procfs: Path) -> float:
+    """Return for how many seconds a process has run (/proc/PID/stat and /proc/uptime).
+
+    Both count from the boot, so that a step of the wall clock changes nothing.
+    """
     fields = (procfs / str(pid) / "stat").read_text().rpartition(")")[2].split()
-    ticks = int(fields[_START_TIME_FIELD])
-    for line in (procfs / "stat").read_text().splitlines():
-        if line.startswith("btime "):
-            return int(line.split()[1]) + ticks / os.sysconf("SC_CLK_TCK")
-    raise ValueError("no btime in /proc/stat")
+    started = int(fields[_START_TIME_FIELD]) / os.sysconf("SC_CLK_TCK")
+    return float((procfs / "uptime").read_text().split()[0]) - started

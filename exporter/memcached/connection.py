@@ -31,7 +31,11 @@ class Connection(Client):  # type: ignore[misc]  # pymemcache ships no types
         super().__init__(endpoint, connect_timeout=connect_timeout, no_delay=True)
         self.dialled = endpoint if isinstance(endpoint, str) else f"{endpoint[0]}:{endpoint[1]}"
         self._connect()
-        self.is_local = self._leads_to_this_host()
+        try:
+            self.is_local = self._leads_to_this_host()
+        except OSError:
+            self.close()
+            raise
 
     def _leads_to_this_host(self) -> bool:
         if self.sock.family == socket.AF_UNIX:

@@ -50,8 +50,8 @@ class Facts(msgspec.Struct, frozen=True):
     version: Version | None
     """None when the server does not name a release of memcached."""
     pid: int
-    started: int
-    """Unix time in seconds at which the server started, by its own clock."""
+    age: int
+    """For how many seconds the server has run."""
     napi_seen: bool
     """True when a counter shows that the server assigns connections by NIC queue (``-N``)."""
     signs: frozenset[str] = frozenset()
@@ -77,7 +77,7 @@ def facts(stats: str) -> Facts:
         version=(int(version[1]), int(version[2]), int(version[3] or 0)) if version else None,
         pid=number("pid"),
         # A server's uptime begins at two seconds.
-        started=number("time") - number("uptime") + 2,
+        age=max(0, number("uptime") - 2),
         napi_seen=number("round_robin_fallback") > 0 or number("unexpected_napi_ids") > 0,
         signs=frozenset(sign for sign in _SIGNS if f"STAT {sign} " in stats),
     )
@@ -142,7 +142,7 @@ def _napi_danger(
         return f"{danger}, and this server shows signs of -N"
     if assume_no_napi_ids:
         return None
-    argv = arguments(known.pid, known.started) if local else None
+    argv = arguments(known.pid, known.age) if local else None
     if argv is None:
         return f"{danger}: set assume_no_napi_ids in the server's module if it was started without"
     return f"{danger}, as this one was" if any(map(_may_be_napi, argv[1:])) else None

@@ -93,14 +93,14 @@ def test_the_version_is_read(version: str, parsed: tuple[int, int, int] | None) 
 
 
 def test_facts_are_read() -> None:
-    """Process number and start come from the server's own words."""
+    """Process number and age come from the server's own words."""
     found = known("1.6.18", pid="4711", time="1700000100", uptime="102")
-    assert found == Facts(version=(1, 6, 18), pid=4711, started=1_700_000_000, napi_seen=False)
+    assert found == Facts(version=(1, 6, 18), pid=4711, age=100, napi_seen=False)
 
 
 def test_facts_of_nothing() -> None:
     """A reply without the keys is no error."""
-    assert facts("STAT x y") == Facts(version=None, pid=0, started=2, napi_seen=False)
+    assert facts("STAT x y") == Facts(version=None, pid=0, age=0, napi_seen=False)
 
 
 @pytest.mark.parametrize("counter", ["round_robin_fallback", "unexpected_napi_ids"])
@@ -156,7 +156,7 @@ def test_the_arguments_decide_for_a_local_server(argv: list[str] | None, reason:
 def test_the_arguments_of_a_remote_server_are_not_looked_for() -> None:
     """The process number of another host means nothing here."""
 
-    def arguments(pid: int, started: float) -> list[str] | None:
+    def arguments(pid: int, age: float) -> list[str] | None:
         raise AssertionError("a remote server has no process here")
 
     found = plan(
@@ -165,17 +165,17 @@ def test_the_arguments_of_a_remote_server_are_not_looked_for() -> None:
     assert found.sections == SAFE
 
 
-def test_the_process_is_looked_for_by_number_and_start() -> None:
+def test_the_process_is_looked_for_by_number_and_age() -> None:
     """What is asked about is the process that the server says it is."""
     asked: list[tuple[int, float]] = []
 
-    def arguments(pid: int, started: float) -> list[str] | None:
-        asked.append((pid, started))
+    def arguments(pid: int, age: float) -> list[str] | None:
+        asked.append((pid, age))
         return ["memcached"]
 
     found = known("1.6.18", pid="4711", time="1700000100", uptime="102")
     plan(WANTED, found, local=True, assume_no_napi_ids=False, arguments=arguments)
-    assert asked == [(4711, 1_700_000_000)]
+    assert asked == [(4711, 100)]
 
 
 @pytest.mark.parametrize("version", ["1.2.8", "1.6.18", "1.6.45"])

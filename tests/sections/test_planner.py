@@ -119,7 +119,7 @@ def asked(known_: Facts, argv: list[str] | None = None, *, assume: bool = False)
         known_,
         local=argv is not None,
         assume_no_napi_ids=assume,
-        arguments=lambda _pid, _started: argv,
+        arguments=lambda _pid, _age: argv,
     )
     return [COMMANDS[section] for section in found.sections]
 
