@@ -6,28 +6,16 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-import msgspec
-
 from exporter import __version__
-from exporter.addresses import parse_address, parse_listen_address
-from exporter.configuration import (
-    ConfigFile,
-    Configuration,
-    ModuleEntry,
-    build,
-    convert,
-    json_schema,
-    load,
-)
+from exporter.configuration import build, json_schema, load
 from exporter.daemon import serve
 from exporter.documentation import metrics_as_data, metrics_as_markdown
-from exporter.durations import parse_duration
 from exporter.errors import ConfigurationError, ExporterError
-from exporter.logs import configure
+from exporter.flags import add_flags, configuration_of
 
 PROGRAM = "memcached-exporter"
 USAGE_ERROR = 2
@@ -67,13 +55,6 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _serve(arguments: list[str]) -> int:
-    flags = _serve_parser().parse_args(arguments)
-    configuration = _configuration(flags)
-    configure(configuration.log)
-    return serve(configuration)
-
-
-def _serve_parser() -> argparse.ArgumentParser:
     parser = _Parser(
         PROGRAM,
         usage="%(prog)s [serve] [flags] | config check FILE | config schema | metrics",
@@ -82,123 +63,11 @@ def _serve_parser() -> argparse.ArgumentParser:
         epilog="Flags override the configuration file.",
         allow_abbrev=False,
     )
-    add = parser.add_argument
-    add(
-        "--memcached.address",
-        action="append",
-        metavar="ADDRESS",
-        type=_checked(parse_address),
-        help="a server to read: host[:port], [v6][:port], /path or unix:/path; repeat it for more"
-        " (default localhost:11211)",
-    )
-    add(
-        "--memcached.timeout",
-        metavar="DURATION",
-        type=_checked(parse_duration),
-        help="longest time for one scrape of one server (default 1s)",
-    )
-    add(
-        "--memcached.assume-no-napi-ids",
-        action="store_true",
-        help="read `stats settings` also from remote memcached 1.6.9 to 1.6.39: only if none of"
-        " them was started with -N, since the command kills such a server",
-    )
-    add(
-        "--collector.slab",
-        action=argparse.BooleanOptionalAction,
-        help="read `stats slabs` and `stats items`, most of all series (default on)",
-    )
-    add(
-        "--metrics.legacy-names",
-        action="store_true",
-        help="add the official exporter's misnamed families; the text format only",
-    )
-    add(
-        "--web.listen-address",
-        action="append",
-        metavar="ADDRESS",
-        type=_checked(parse_listen_address),
-        help="where to serve: :port, host:port or [v6]:port; repeat it for more (default :9150)",
-    )
-    add("--web.telemetry-path", metavar="PATH", help="path of the metrics (default /metrics)")
-    add("--web.scrape-path", metavar="PATH", help="path to read one target (default /scrape)")
-    add("--config.file", metavar="FILE", type=_file, help="configuration file (YAML)")
-    add("--log.level", choices=["debug", "info", "warn", "error"], help="(default info)")
-    add("--log.format", choices=["logfmt", "json"], help="(default logfmt)")
-    add(
-        "--version",
-        action="version",
-        version=f"{PROGRAM}, version {__version__} (Python {platform.python_version()})",
-    )
-    return parser
-
-
-def _file(text: str) -> Path:
-    if not text:
-        raise argparse.ArgumentTypeError("empty: write the path of a file, or leave the flag out")
-    return Path(text)
-
-
-def _checked(parse: Callable[[str], object]) -> Callable[[str], str]:
-    """Return a check for argparse: the text is kept, its meaning comes with the configuration."""
-
-    def check(text: str) -> str:
-        try:
-            parse(text)
-        except (ExporterError, ValueError) as error:
-            raise argparse.ArgumentTypeError(str(error)) from error
-        return text
-
-    return check
-
-
-_KEYS = {
-    "memcached.address": "servers",
-    "memcached.timeout": "modules.default.timeout",
-    "memcached.assume_no_napi_ids": "modules.default.assume_no_napi_ids",
-    "metrics.legacy_names": "metrics.legacy_names",
-    "web.listen_address": "web.listen",
-    "web.telemetry_path": "web.telemetry_path",
-    "web.scrape_path": "web.scrape_path",
-    "log.level": "log.level",
-    "log.format": "log.format",
-}
-"""Flag to the key of the configuration file that it overrides."""
-
-
-_SLAB_SECTIONS = ("slabs", "items")
-
-
-def _configuration(flags: argparse.Namespace) -> Configuration:
-    """Lay the flags over the file."""
-    given = {
-        flag: value
-        for flag, value in vars(flags).items()
-        if value is not None and value is not False
-    }
-    path: Path | None = given.pop("config.file", None)
-    slab: bool | None = vars(flags)["collector.slab"]
-    given.pop("collector.slab", None)
-    file, file_place = load(path) if path else (ConfigFile(), lambda key_path: key_path)
-
-    def place(key_path: str) -> str:
-        for flag in given:
-            if key_path.startswith(_KEYS[flag]):
-                return f"--{flag.replace('_', '-')}"
-        return file_place(key_path)
-
-    document = msgspec.to_builtins(file)
-    for flag, value in given.items():
-        *sections, key = _KEYS[flag].split(".")
-        target = document
-        for section in sections:
-            target = target.setdefault(section, {})
-        target[key] = [{"address": text} for text in value] if key == "servers" else value
-    if slab is not None:
-        default = document["modules"].setdefault("default", msgspec.to_builtins(ModuleEntry()))
-        others = [name for name in default["sections"] if name not in _SLAB_SECTIONS]
-        default["sections"] = [*others, *(_SLAB_SECTIONS if slab else ())]
-    return build(convert(document, place), place)
+    add_flags(parser)
+    version = f"{PROGRAM}, version {__version__} (Python {platform.python_version()})"
+    parser.add_argument("--version", action="version", version=version)
+    flags = vars(parser.parse_args(arguments))
+    return serve(lambda: configuration_of(flags))
 
 
 def _metrics(arguments: list[str]) -> int:

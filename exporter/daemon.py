@@ -1,4 +1,4 @@
-"""The long-running exporter: wires the rooms together, and stops them in order."""
+"""The long-running exporter: listens, waits for signals, and stops in order."""
 
 import contextlib
 import os
@@ -6,49 +6,46 @@ import resource
 import signal
 import sys
 import threading
+from collections.abc import Callable
 
 import structlog
 
 from exporter import __version__
 from exporter.allocator import keep_freed_memory
 from exporter.configuration import Configuration
-from exporter.memcached.fleet import Fleet
-from exporter.memcached.prober import Prober, probers
-from exporter.telemetry import Telemetry
-from exporter.web.routes import Routes
+from exporter.logs import configure
+from exporter.service import Service
 from exporter.web.server import HttpServer, listen
 
-STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 DRAIN_SECONDS = 3.0
 """Time for requests under way to end after a signal to stop."""
 
 _log = structlog.get_logger()
 
 
-def serve(configuration: Configuration) -> int:
-    """Serve until SIGTERM or SIGINT; return the exit status.
+def serve(load: Callable[[], Configuration]) -> int:
+    """Serve until SIGTERM or SIGINT, and load again upon SIGHUP; return the exit status.
 
-    Raises ExporterError when a listen address cannot be used.
+    Raises ConfigurationError, and ExporterError when a listen address cannot be used.
     """
     # Blocked in all threads, the signals wait for the main thread to fetch them: a handler could
     # interrupt it anywhere, also where it holds a lock that the handler needs.
-    signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     keep_freed_memory()
     _raise_descriptor_limit()
-    telemetry = Telemetry()
-    fleet = Fleet(configuration, telemetry.count_error)
-    routes = Routes(configuration, fleet, telemetry)
-    servers = [HttpServer(listen(address), routes) for address in configuration.web.listen]
+    service = Service(load)
+    configure(service.configuration.log)
+    servers = [HttpServer(listen(address), service) for address in service.configuration.web.listen]
     for server in servers:
         threading.Thread(target=server.serve_forever, name="accept", daemon=True).start()
         host, port = server.server_address[:2]
         _log.info("listening", address=_shown(str(host), port), version=__version__)
-    running = _start_probers(configuration, telemetry)
-    number = signal.sigwait(STOP_SIGNALS)
+    service.start_probers()
+    while (number := signal.sigwait(SIGNALS)) == signal.SIGHUP:
+        service.reload()
     _log.info("stopping", signal=signal.Signals(number).name)
-    for prober in running:
-        prober.stop()
-    return _stop(servers, fleet)
+    return _stop(servers, service)
 
 
 def _raise_descriptor_limit() -> None:
@@ -58,22 +55,12 @@ def _raise_descriptor_limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def _start_probers(configuration: Configuration, telemetry: Telemetry) -> list[Prober]:
-    running = list(
-        probers(configuration.servers, telemetry.observe_probe, telemetry.count_probe_failure)
-    )
-    for prober in running:
-        telemetry.expect_probes(prober.operations, prober.server.address.text)
-        prober.start()
-    return running
-
-
-def _stop(servers: list[HttpServer], fleet: Fleet) -> int:
+def _stop(servers: list[HttpServer], service: Service) -> int:
     for server in servers:
         server.shutdown()
         server.server_close()
     drained = [server.drain(DRAIN_SECONDS / len(servers)) for server in servers]
-    if not (fleet.close() and all(drained)):
+    if not (service.close() and all(drained)):
         # A scrape hangs on its server; its thread cannot be ended from here, the process can.
         _log.warning("stopped with a scrape under way")
         sys.stderr.flush()

@@ -52,6 +52,8 @@ class Telemetry:
         GCCollector(registry=self._registry)
         build = Gauge(*_described("build_info"), registry=self._registry)
         build.labels(__version__, platform.python_version()).set(1)
+        self._reloaded = Gauge(*_described("config_reload_successful"), registry=self._registry)
+        self._reload_time = Gauge(*_described("config_reload_time"), registry=self._registry)
         self._errors = Counter(*_described("scrape_errors"), registry=self._registry)
         for reason in Reason:
             self._errors.labels(reason.value)
@@ -60,6 +62,12 @@ class Telemetry:
             *_described("probes"), buckets=PROBE_BUCKETS, registry=self._registry
         )
         self._probe_failures = Counter(*_described("probe_failures"), registry=self._registry)
+
+    def note_reload(self, *, success: bool) -> None:
+        """Note an attempt to load the configuration, the one at start included."""
+        self._reloaded.set(success)
+        if success:
+            self._reload_time.set_to_current_time()
 
     def count_error(self, reason: Reason) -> None:
         """Count a scrape of a server that failed."""
@@ -74,6 +82,12 @@ class Telemetry:
         for operation in operations:
             self._probes.labels(operation, server)
             self._probe_failures.labels(operation, server)
+
+    def forget_probes(self, operations: Iterable[str], server: str) -> None:
+        """Let the series of a server's probes end: it is not probed any more."""
+        for operation in operations:
+            self._probes.remove(operation, server)
+            self._probe_failures.remove(operation, server)
 
     def observe_probe(self, operation: str, server: str, seconds: float) -> None:
         """Note the round trip of a probe."""

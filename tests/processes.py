@@ -110,7 +110,7 @@ class Memcached:
 
 
 class FakeMemcached:
-    """The scriptable server of ``tests/fakes``, for faults that a real one cannot be made to show."""
+    """The scriptable server of ``tests/fakes``, for faults that a real one cannot show."""
 
     def __init__(self, *arguments: str) -> None:
         self.port = free_port()

@@ -7,7 +7,7 @@ import pytest
 
 ROOMS = [
     {"errors", "allocator"},
-    {"addresses", "durations"},
+    {"addresses", "durations", "tls"},
     {"catalogue"},
     {"configuration", "documentation"},
     {"host"},
@@ -15,7 +15,9 @@ ROOMS = [
     {"memcached"},
     {"exposition"},
     {"web"},
+    {"service"},
     {"daemon"},
+    {"flags"},
     {"cli"},
     {"__main__"},
 ]

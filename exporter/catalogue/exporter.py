@@ -12,6 +12,16 @@ EXPORTER = Section(
             "The exporter's version and the Python that runs it; the value is always 1.",
             dynamic=("version", "python_version"),
         ),
+        gauge(
+            "config_reload_successful",
+            "memcached_exporter_config_last_reload_successful",
+            "Whether the last attempt to load the configuration succeeded (1) or not (0).",
+        ),
+        gauge(
+            "config_reload_time",
+            "memcached_exporter_config_last_reload_success_timestamp_seconds",
+            "When the configuration was last loaded with success, in Unix seconds.",
+        ),
         counter(
             "scrape_errors",
             "memcached_exporter_scrape_errors_total",

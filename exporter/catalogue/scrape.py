@@ -36,6 +36,12 @@ SCRAPE = Section(
             note="Computed as `time - uptime + 2`, since a server's uptime begins at 2.",
         ),
         gauge(
+            "certificate",
+            "memcached_tls_certificate_not_after_timestamp_seconds",
+            "When the certificate that the server presented expires, in Unix seconds.",
+            note="Only over TLS, and not with `insecure_skip_verify`, where it is not looked at.",
+        ),
+        gauge(
             "unknown",
             "memcached_exporter_unknown_stats",
             "Statistics in the last replies that this exporter does not know, as a newer memcached"

@@ -3,11 +3,12 @@
 from exporter.configuration.build import build
 from exporter.configuration.file import ConfigFile, ModuleEntry, json_schema
 from exporter.configuration.loading import convert, load
-from exporter.configuration.model import Allow, Configuration, Log, Module, Server, Web
+from exporter.configuration.model import Allow, Auth, Configuration, Log, Module, Server, Web
 from exporter.configuration.yaml_text import Place, shown
 
 __all__ = [
     "Allow",
+    "Auth",
     "ConfigFile",
     "Configuration",
     "Log",

@@ -3,6 +3,8 @@
 import ipaddress
 import re
 
+import msgspec
+
 from exporter.addresses import (
     DEFAULT_PORT,
     HIGHEST_PORT,
@@ -12,11 +14,12 @@ from exporter.addresses import (
     parse_listen_address,
 )
 from exporter.catalogue import LABEL_NAMES, SECTIONS
-from exporter.configuration.file import ConfigFile, ModuleEntry, ServerEntry
-from exporter.configuration.model import Allow, Configuration, Log, Module, Server, Web
+from exporter.configuration.file import AuthEntry, ConfigFile, ModuleEntry, ServerEntry, TlsEntry
+from exporter.configuration.model import Allow, Auth, Configuration, Log, Module, Server, Web
 from exporter.configuration.yaml_text import Place, shown
 from exporter.durations import parse_duration
 from exporter.errors import AddressError, ConfigurationError
+from exporter.tls import ClientTls, client_context
 
 DEFAULT_SERVER = "localhost:11211"
 
@@ -73,7 +76,27 @@ def _module(name: str, entry: ModuleEntry, place: Place) -> Module:
         max_prefixes=entry.max_prefixes,
         probe_interval=_seconds(probe.interval, place(interval)) if probe else 0.0,
         canary_key=probe.canary_key if probe else "",
+        tls=_tls(entry.tls, place, f"modules.{name}.tls") if entry.tls else None,
+        auth=_auth(entry.auth, place, f"modules.{name}.auth") if entry.auth else None,
     )
+
+
+def _tls(entry: TlsEntry, place: Place, path: str) -> ClientTls:
+    """Check that the files go together and can be read now."""
+    tls = msgspec.convert(msgspec.to_builtins(entry), ClientTls)
+    if bool(tls.cert_file) != bool(tls.key_file):
+        raise ConfigurationError(f"{place(path)}: cert_file and key_file go together: set both")
+    try:
+        client_context(tls)
+    except OSError as error:
+        raise ConfigurationError(f"{place(path)}: {error}") from error
+    return tls
+
+
+def _auth(entry: AuthEntry, place: Place, path: str) -> Auth:
+    if bool(entry.password_file) == bool(entry.password_env):
+        raise ConfigurationError(f"{place(path)}: set one of password_file and password_env")
+    return Auth(entry.username, entry.password_file, entry.password_env)
 
 
 def _seconds(text: str, where: str) -> float:
@@ -104,6 +127,11 @@ def _servers(
             raise ConfigurationError(
                 f"{place(f'servers[{i}].module')}: no module is named {shown(entry.module)}:"
                 f" use one of {', '.join(modules)}"
+            )
+        if address.path and modules[entry.module].tls:
+            raise ConfigurationError(
+                f"{place(f'servers[{i}].module')}: module {shown(entry.module)} speaks TLS, which"
+                " a unix socket cannot: use a module without tls"
             )
         labels = _labels(entry.labels, place, f"servers[{i}].labels")
         servers.append(Server(address=address, module=modules[entry.module], labels=labels))
@@ -179,4 +207,4 @@ def _web(file: ConfigFile, place: Place) -> Web:
         raise ConfigurationError(
             f"{place('web.scrape_path')}: equal to the telemetry path: use another path"
         )
-    return Web(listen=tuple(listen), **paths)
+    return Web(listen=tuple(listen), **paths, enable_lifecycle=file.web.enable_lifecycle)

@@ -59,6 +59,25 @@ class ProbeEntry(_Strict, frozen=True, kw_only=True):
     canary_key: KeyText = ""
 
 
+class TlsEntry(_Strict, frozen=True, kw_only=True):
+    """How to speak TLS to servers; paths are relative to this file."""
+
+    ca_file: str = ""
+    cert_file: str = ""
+    key_file: str = ""
+    server_name: str = ""
+    min_version: Literal["TLS12", "TLS13"] = "TLS12"
+    insecure_skip_verify: bool = False
+
+
+class AuthEntry(_Strict, frozen=True, kw_only=True):
+    """Login to servers that ask for one (memcached -Y)."""
+
+    username: Annotated[str, _text("write a name of one word", r"^[!-~]+$(?!\n)")]
+    password_file: str = ""
+    password_env: str = ""
+
+
 class ModuleEntry(_Strict, frozen=True, kw_only=True):
     """How servers are read."""
 
@@ -69,6 +88,8 @@ class ModuleEntry(_Strict, frozen=True, kw_only=True):
     top_clients: Annotated[int, msgspec.Meta(ge=0, le=100)] = 0
     max_prefixes: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 100
     probe: ProbeEntry | None = None
+    tls: TlsEntry | None = None
+    auth: AuthEntry | None = None
 
 
 class MetricsEntry(_Strict, frozen=True, kw_only=True):
@@ -91,6 +112,7 @@ class WebEntry(_Strict, frozen=True, kw_only=True):
     )
     telemetry_path: PathText = "/metrics"
     scrape_path: PathText = "/scrape"
+    enable_lifecycle: bool = False
 
 
 class LogEntry(_Strict, frozen=True, kw_only=True):

@@ -3,7 +3,7 @@
 import difflib
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -11,6 +11,7 @@ from exporter.configuration.file import ConfigFile, ModuleEntry
 from exporter.configuration.yaml_text import Place, read, shown
 from exporter.errors import ConfigurationError
 
+_Entry = TypeVar("_Entry", bound=msgspec.Struct)
 _STEP = r"([^.\[\]]+)|\[(\d+)\]"
 """One step of a key path: a name, or a number in brackets."""
 
@@ -22,7 +23,25 @@ def load(path: Path) -> tuple[ConfigFile, Place]:
     one line.
     """
     document, place = read(path)
-    return convert(document, place), place
+    return _rooted(convert(document, place), path.parent.absolute()), place
+
+
+def _rooted(file: ConfigFile, directory: Path) -> ConfigFile:
+    """Make the paths of the modules' files absolute: they are relative to this file."""
+
+    def rooted(entry: _Entry, *keys: str) -> _Entry:
+        changes = {key: str(directory / getattr(entry, key)) for key in keys if getattr(entry, key)}
+        return msgspec.structs.replace(entry, **changes)
+
+    modules = {
+        name: msgspec.structs.replace(
+            module,
+            tls=module.tls and rooted(module.tls, "ca_file", "cert_file", "key_file"),
+            auth=module.auth and rooted(module.auth, "password_file"),
+        )
+        for name, module in file.modules.items()
+    }
+    return msgspec.structs.replace(file, modules=modules)
 
 
 def convert(document: object, place: Place) -> ConfigFile:

@@ -5,6 +5,15 @@ from ipaddress import IPv4Network, IPv6Network
 import msgspec
 
 from exporter.addresses import Address, ListenAddress
+from exporter.tls import ClientTls
+
+
+class Auth(msgspec.Struct, frozen=True):
+    """Who the exporter is to a server; the password comes from a file or the environment."""
+
+    username: str
+    password_file: str = ""
+    password_env: str = ""
 
 
 class Module(msgspec.Struct, frozen=True):
@@ -25,6 +34,8 @@ class Module(msgspec.Struct, frozen=True):
     """Key prefixes to export from `stats detail dump`."""
     probe_interval: float = 0.0
     """Seconds between probes of the round trip; 0 for none."""
+    tls: ClientTls | None = None
+    auth: Auth | None = None
     canary_key: str = ""
     """Key that the probe reads, and stores when it is missing; empty for none."""
 
@@ -53,6 +64,8 @@ class Web(msgspec.Struct, frozen=True):
     listen: tuple[ListenAddress, ...]
     telemetry_path: str
     scrape_path: str
+    enable_lifecycle: bool
+    """True to reload the configuration upon a request."""
 
 
 class Log(msgspec.Struct, frozen=True):

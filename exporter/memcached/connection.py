@@ -4,8 +4,9 @@ import contextlib
 import errno
 import ipaddress
 import socket
+import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from pymemcache.client.base import Client  # type: ignore[import-untyped]
 
@@ -13,6 +14,7 @@ from exporter.addresses import Address
 from exporter.errors import ForbiddenTargetError, ReadError, Reason
 from exporter.memcached.replies import Reply, receive
 from exporter.memcached.resolution import resolve
+from exporter.tls import ContextKeeper
 
 Permit = Callable[[str], bool]
 """Says whether an IP address may be dialled."""
@@ -27,8 +29,15 @@ class Connection(Client):  # type: ignore[misc]  # pymemcache ships no types
     connection is good for nothing after a ReadError: close it.
     """
 
-    def __init__(self, endpoint: tuple[str, int] | str, connect_timeout: float) -> None:
-        super().__init__(endpoint, connect_timeout=connect_timeout, no_delay=True)
+    def __init__(
+        self,
+        endpoint: tuple[str, int] | str,
+        connect_timeout: float,
+        tls_context: "NamedContext | None" = None,
+    ) -> None:
+        super().__init__(
+            endpoint, connect_timeout=connect_timeout, no_delay=True, tls_context=tls_context
+        )
         self.dialled = endpoint if isinstance(endpoint, str) else f"{endpoint[0]}:{endpoint[1]}"
         self._connect()
         try:
@@ -43,40 +52,72 @@ class Connection(Client):  # type: ignore[misc]  # pymemcache ships no types
         peer = self.sock.getpeername()[0]
         return peer == self.sock.getsockname()[0] or ipaddress.ip_address(peer).is_loopback
 
-    def exchange(self, commands: list[str], deadline: float, limit: int) -> list[Reply]:
-        """Send all commands in one write and return their replies.
+    def certificate_expires(self) -> float | None:
+        """Return when the server's certificate ends (Unix seconds); None if it was not checked."""
+        certificate = self.sock.getpeercert() if isinstance(self.sock, ssl.SSLSocket) else None
+        ends = (certificate or {}).get("notAfter")
+        return ssl.cert_time_to_seconds(str(ends)) if ends else None
+
+    def exchange(self, commands: Sequence[str | bytes], deadline: float, limit: int) -> list[Reply]:
+        """Send all commands, without their line ends, in one write and return their replies.
 
         ``deadline`` (``time.monotonic``) and ``limit`` (bytes) hold for all replies together.
         Raises ReadError.
         """
         try:
             self.sock.settimeout(max(0.001, deadline - time.monotonic()))
-            self.sock.sendall(b"".join(command.encode("ascii") + b"\r\n" for command in commands))
+            lines = (line.encode("ascii") if isinstance(line, str) else line for line in commands)
+            self.sock.sendall(b"".join(line + b"\r\n" for line in lines))
             return receive(self.sock, len(commands), deadline, limit)
         except OSError as error:
             raise read_error(error) from error
 
 
-def connect(address: Address, deadline: float, permit: Permit | None = None) -> Connection:
-    """Connect to the first address of a server that accepts.
+class NamedContext:
+    """A TLS context that knows the server's name, where pymemcache has but the dialled address."""
+
+    def __init__(self, context: ssl.SSLContext, name: str) -> None:
+        self._context = context
+        self._name = name
+
+    def wrap_socket(self, sock: socket.socket, *, server_hostname: str) -> ssl.SSLSocket:
+        """Return the socket with TLS around it; the handshake comes with connect."""
+        return self._context.wrap_socket(sock, server_hostname=self._name or server_hostname)
+
+
+def connect(
+    address: Address,
+    deadline: float,
+    permit: Permit | None = None,
+    keeper: ContextKeeper | None = None,
+) -> Connection:
+    """Connect to the first address of a server that accepts; with TLS if there is a ``keeper``.
 
     All addresses of a name get their share of the time until ``deadline`` (``time.monotonic``);
     the name is looked up at each call. Raises ReadError with the last address's failure, and
     ForbiddenTargetError when ``permit`` refuses all of them.
     """
     endpoints = _endpoints(address, deadline, permit)
+    context = _named_context(address, keeper) if keeper else None
     failure: OSError | None = None
     for tried, endpoint in enumerate(endpoints):
         share = (deadline - time.monotonic()) / (len(endpoints) - tried)
         if share <= 0:
             break
         try:
-            return Connection(endpoint, connect_timeout=share)
+            return Connection(endpoint, connect_timeout=share, tls_context=context)
         except OSError as error:
             failure = error
     if failure is None:
         raise ReadError(Reason.TIMEOUT, "no time left to connect")
     raise read_error(failure) from failure
+
+
+def _named_context(address: Address, keeper: ContextKeeper) -> NamedContext:
+    try:
+        return NamedContext(keeper.context(), keeper.tls.server_name or address.host)
+    except OSError as error:
+        raise ReadError(Reason.TLS, error.strerror or str(error)) from error
 
 
 def _endpoints(
@@ -108,16 +149,31 @@ def first_words(address: Address, deadline: float, permit: Permit | None) -> str
     return ""
 
 
+_MEANINGS: tuple[tuple[type[OSError], Reason, str], ...] = (
+    # A unix socket whose queue is full says so at once, where TCP lets the client wait.
+    (BlockingIOError, Reason.TIMEOUT, "no connection before the deadline"),
+    (TimeoutError, Reason.TIMEOUT, "no connection before the deadline"),
+    (ssl.SSLError, Reason.TLS, ""),
+    (ConnectionRefusedError, Reason.REFUSED, ""),
+    (FileNotFoundError, Reason.REFUSED, "the socket does not exist"),
+    (NotADirectoryError, Reason.REFUSED, "the socket does not exist"),
+    (PermissionError, Reason.UNREACHABLE, ""),
+)
+_UNREACHABLE = {errno.EHOSTUNREACH, errno.ENETUNREACH}
+
+
 def read_error(error: OSError) -> ReadError:
     """Return the ReadError that tells an operator what a socket's error means."""
-    text = (error.strerror or str(error)).lower()
-    # A unix socket whose queue is full says so at once, where TCP lets the client wait.
-    if isinstance(error, TimeoutError | BlockingIOError):
-        return ReadError(Reason.TIMEOUT, "no connection before the deadline")
-    if isinstance(error, ConnectionRefusedError):
-        return ReadError(Reason.REFUSED, text)
-    if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return ReadError(Reason.REFUSED, "the socket does not exist")
-    if error.errno in {errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EACCES, errno.EPERM}:
-        return ReadError(Reason.UNREACHABLE, text)
-    return ReadError(Reason.CLOSED, text)
+    for kind, reason, text in _MEANINGS:
+        if isinstance(error, kind):
+            return ReadError(reason, text or _words(error))
+    reason = Reason.UNREACHABLE if error.errno in _UNREACHABLE else Reason.CLOSED
+    return ReadError(reason, _words(error))
+
+
+def _words(error: OSError) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"the certificate is not accepted: {error.verify_message}"
+    if isinstance(error, ssl.SSLError):
+        return f"{error.reason or error}: does the server speak TLS here?"
+    return (error.strerror or str(error)).lower()

@@ -23,28 +23,51 @@ _GRACE_SECONDS = 0.05
 """For a scrape that ends at its deadline to hand over its result."""
 
 
+class _Pools:
+    """Threads for servers that are up or new, and for those that failed last time.
+
+    They start as they are needed.
+    """
+
+    def __init__(self) -> None:
+        self.healthy = ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="scrape")
+        self.failed = ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="scrape failed")
+
+    def submit(self, read: Callable[[Member], Outcome], member: Member) -> Future[Outcome]:
+        """Read a member in a thread of its kind."""
+        return (self.failed if _failed(member) else self.healthy).submit(read, member)
+
+
 class Fleet:
     """The servers with their held connections; safe to use from several threads.
 
-    ``count_error`` is told the reason of each scrape that fails.
+    ``count_error`` is told the reason of each scrape that fails. Of a ``previous`` fleet, servers
+    that are configured as before are taken over with their connections: ``replaced`` that one.
     """
 
-    def __init__(self, configuration: Configuration, count_error: Callable[[Reason], None]) -> None:
+    def __init__(
+        self,
+        configuration: Configuration,
+        count_error: Callable[[Reason], None],
+        previous: "Fleet | None" = None,
+    ) -> None:
         self._count_error = count_error
         self._modules = configuration.modules
         self._allow = configuration.allow
-        self._members = [
+        kept = {member.key: member for member in previous.members} if previous else {}
+        fresh = [
             Member(Server(server.address, server.module), server.labels)
             for server in configuration.servers
         ]
-        self._by_endpoint = {member.server.address.endpoint: member for member in self._members}
+        self.members: list[Member] = [kept.get(member.key, member) for member in fresh]
+        self._by_endpoint = {member.server.address.endpoint: member for member in self.members}
         self._targets: OrderedDict[tuple[str, str], Member] = OrderedDict()
         self._lock = threading.Lock()
         self._open_ended = Translator(open_ended=True, legacy_names=configuration.legacy_names)
         self._closed = Translator(open_ended=False, legacy_names=configuration.legacy_names)
-        # Threads start as they are needed, and only then.
-        self._pool = ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="scrape")
-        self._failed_pool = ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="scrape failed")
+        # Threads start as they are needed. Scrapes of a previous fleet may still be under way.
+        self.pools: _Pools = previous.pools if previous else _Pools()
+        """Shared by all fleets, since scrapes of a previous one may still be under way."""
 
     def read_all(self, budget: float) -> list[Outcome]:
         """Scrape all configured servers at once, within ``budget`` seconds.
@@ -62,14 +85,12 @@ class Fleet:
                 count_error=self._count_error,
             )
 
-        if len(self._members) == 1:
-            return [read(self._members[0])]
+        if len(self.members) == 1:
+            return [read(self.members[0])]
         # Of those that failed, the one that was tried longest ago has the first turn.
-        tasks = {
-            id(member): (self._failed_pool if _failed(member) else self._pool).submit(read, member)
-            for member in sorted(self._members, key=lambda member: member.used)
-        }
-        return [self._result(member, tasks[id(member)], began, budget) for member in self._members]
+        turns = sorted(self.members, key=lambda member: member.used)
+        tasks = {id(member): self.pools.submit(read, member) for member in turns}
+        return [self._result(member, tasks[id(member)], began, budget) for member in self.members]
 
     def _result(
         self, member: Member, task: Future[Outcome], began: float, budget: float
@@ -95,13 +116,20 @@ class Fleet:
 
     def states(self) -> list[State]:
         """Return the last state of the configured servers, in their order."""
-        return [member.state for member in self._members]
+        return [member.state for member in self.members]
+
+    def replaced(self, successor: "Fleet") -> None:
+        """Close the connections that the successor has not taken over."""
+        kept = set(map(id, successor.members))
+        for member in (*self.members, *self._targets.values()):
+            if id(member) not in kept:
+                member.server.close()
 
     def close(self) -> bool:
         """Close all held connections that no scrape uses; return whether that is all of them."""
-        for pool in (self._pool, self._failed_pool):
+        for pool in (self.pools.healthy, self.pools.failed):
             pool.shutdown(wait=False, cancel_futures=True)
-        members = (*self._members, *self._targets.values())
+        members = (*self.members, *self._targets.values())
         closed = [member.server.close() for member in members]
         return all(closed)
 

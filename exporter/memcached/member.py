@@ -44,6 +44,8 @@ class Member:
 
     def __init__(self, server: Server, labels: tuple[tuple[str, str], ...] = ()) -> None:
         self.server = server
+        self.key = (server.address, server.module, labels)
+        """Equal for servers that are configured alike."""
         self.state = State(address=server.address.text)
         self.used = time.monotonic()
         self._suffix = suffix((("server", server.address.text), *labels))

@@ -7,12 +7,13 @@ missing, so that its gets count as hits.
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import structlog
 
 from exporter.configuration import Server
-from exporter.memcached.connection import Connection, connect
+from exporter.memcached.connection import Connection
+from exporter.memcached.door import Door
 from exporter.memcached.server import NO_OP
 
 OPERATIONS = ("noop", "get")
@@ -39,6 +40,7 @@ class Prober:
         self.server = server
         self._observe = observe
         self._count_failure = count_failure
+        self._door = Door(server.address, server.module)
         self._stopped = threading.Event()
         self._connection: Connection | None = None
         self._thread = threading.Thread(
@@ -78,7 +80,7 @@ class Prober:
     def _measure(self, operation: str) -> float:
         deadline = time.monotonic() + self.server.module.timeout
         if self._connection is None:
-            self._connection = connect(self.server.address, deadline)
+            self._connection = self._door.open(deadline)
         connection = self._connection
         if operation == "noop":
             began = time.perf_counter()
@@ -103,8 +105,8 @@ def probers(
     servers: tuple[Server, ...],
     observe: Callable[[str, str, float], None],
     count_failure: Callable[[str, str], None],
-) -> Iterator[Prober]:
-    """Yield a prober for each server whose module wants one."""
-    for server in servers:
-        if server.module.probe_interval:
-            yield Prober(server, observe, count_failure)
+) -> list[Prober]:
+    """Return a prober for each server whose module wants one."""
+    return [
+        Prober(server, observe, count_failure) for server in servers if server.module.probe_interval
+    ]

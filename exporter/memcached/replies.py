@@ -2,7 +2,8 @@
 
 Protocol: a reply to ``stats`` is lines ``STAT key value`` (of ``stats detail dump`` lines
 ``PREFIX name get 1 hit 2 set 3 del 4``), closed by ``END``; any command may be
-answered by one line instead: ``ERROR``, ``CLIENT_ERROR ...``, ``SERVER_ERROR ...``, or a version.
+answered by one line instead: ``ERROR``, ``CLIENT_ERROR ...``, ``SERVER_ERROR ...``, a version, or
+``STORED`` for a login.
 """
 
 import socket
@@ -92,7 +93,7 @@ def _cut(buffer: bytearray, start: int, scanned: int) -> tuple[Reply, int] | Non
     shown = line.decode("latin-1")
     if line == b"END":
         return Reply(""), end + 2
-    if line.startswith(b"VERSION"):
+    if line.startswith(b"VERSION") or line == b"STORED":
         return Reply(shown), end + 2
     if line.split(b" ", 1)[0] in _ERRORS:
         raise_for_connection(shown)
@@ -105,5 +106,7 @@ def raise_for_connection(error: str) -> None:
     lower = error.lower()
     if "too many open connections" in lower:
         raise ReadError(Reason.CONNECTION_LIMIT, error)
-    if "unauthenticated" in lower or "authentication failure" in lower:
+    if "unauthenticated" in lower:
         raise ReadError(Reason.AUTH, f"{error}: the server asks for a login")
+    if "authentication failure" in lower:
+        raise ReadError(Reason.AUTH, f"{error}: the server refuses user or password")

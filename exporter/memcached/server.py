@@ -9,7 +9,8 @@ from exporter.addresses import Address
 from exporter.catalogue import SECTIONS
 from exporter.configuration import Module
 from exporter.errors import ReadError, Reason
-from exporter.memcached.connection import Connection, Permit, connect, first_words
+from exporter.memcached.connection import Connection, Permit, first_words
+from exporter.memcached.door import Door
 from exporter.memcached.plan import Plan, facts, plan
 from exporter.memcached.replies import Reply, raise_for_connection
 
@@ -35,6 +36,8 @@ class Reading(msgspec.Struct, frozen=True):
     ping_seconds: float
     dialled: str
     """The IP address and port, or the path, that the connection goes to."""
+    certificate_expires: float | None = None
+    """When the server's certificate ends, in Unix seconds; None without TLS."""
 
 
 class Server:
@@ -47,7 +50,9 @@ class Server:
         self.address = address
         self.module = module
         self._permit = permit
+        self._door = Door(address, module, permit)
         self._lock = threading.Lock()
+        self._closing = False
         self._connection: Connection | None = None
         self._plan = Plan(sections=(), left_out={})
 
@@ -70,10 +75,13 @@ class Server:
                     raise
                 return self._read(deadline)
         finally:
+            if self._closing:
+                self._drop()
             self._lock.release()
 
     def close(self) -> bool:
-        """Close the held connection unless a scrape is using it; return whether it is closed."""
+        """Close the held connection, now or after the scrape that uses it; return whether now."""
+        self._closing = True
         if not self._lock.acquire(blocking=False):
             return False
         try:
@@ -83,6 +91,7 @@ class Server:
         return True
 
     def _drop(self) -> None:
+        self._closing = False
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -91,7 +100,7 @@ class Server:
         try:
             connection = self._connection
             if connection is None:
-                connection = self._connection = connect(self.address, deadline, self._permit)
+                connection = self._connection = self._door.open(deadline)
                 replies = self._introduce(connection, deadline)
             else:
                 replies = self._ask(connection, ["stats", *self._together()], deadline)
@@ -177,6 +186,7 @@ class Server:
             left_out=self._plan.left_out,
             ping_seconds=ping_seconds,
             dialled=connection.dialled,
+            certificate_expires=connection.certificate_expires(),
         )
 
 

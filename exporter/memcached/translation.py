@@ -109,6 +109,8 @@ class Translator:
         self._put(result, "up", "1")
         self._put(result, "duration", f"{duration:.6f}")
         self._put(result, "ping", f"{reading.ping_seconds:.6f}")
+        if reading.certificate_expires is not None:
+            self._put(result, "certificate", f"{reading.certificate_expires:.0f}")
         for section, success in reading.success.items():
             self._put(result, "section_success", "1" if success else "0", section=section)
         self._put(result, "unknown", str(len(result.unknown)))

@@ -21,13 +21,23 @@ _SECONDS = re.compile(r"[0-9]{1,6}(\.[0-9]{1,9})?\Z")
 
 
 class Routes:
-    """The web application: a request in, a response out."""
+    """The web application: a request in, a response out.
 
-    def __init__(self, configuration: Configuration, fleet: Fleet, telemetry: Telemetry) -> None:
+    ``reload`` loads the configuration again and returns what is wrong with it.
+    """
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        fleet: Fleet,
+        telemetry: Telemetry,
+        reload: Callable[[], str],
+    ) -> None:
         web = self._web = configuration.web
         self._legacy_names = configuration.legacy_names
         self._fleet = fleet
         self._telemetry = telemetry
+        self._reload = reload
         self._routes: dict[str, Callable[[Request], Response]] = {
             web.telemetry_path: self._metrics,
             web.scrape_path: self._scrape,
@@ -38,12 +48,22 @@ class Routes:
 
     def __call__(self, request: Request) -> Response:
         """Answer a request."""
+        if request.path == "/-/reload":
+            return self._reloaded(request)
         route = self._routes.get(request.path)
         if route is None:
             return plain(404, f"not found: metrics are at {self._web.telemetry_path}")
         if request.method not in {"GET", "HEAD"}:
             return plain(405, "only GET and HEAD are answered here", ("Allow", "GET, HEAD"))
         return route(request)
+
+    def _reloaded(self, request: Request) -> Response:
+        if not self._web.enable_lifecycle:
+            return plain(403, "reloading by HTTP is off: start with --web.enable-lifecycle")
+        if request.method not in {"POST", "PUT"}:
+            return plain(405, "reload with POST", ("Allow", "POST, PUT"))
+        error = self._reload()
+        return plain(500, error) if error else plain(200, "reloaded")
 
     def _metrics(self, request: Request) -> Response:
         began = time.perf_counter()

@@ -174,7 +174,7 @@ def test_an_error_inside_blanks_one_server_only(
     def fail(deadline: float) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(fleet._members[0].server, "read", fail)
+    monkeypatch.setattr(fleet.members[0].server, "read", fail)
     assert ups(fleet.read_all(10)) == [False, True]
     assert errors == {Reason.INTERNAL: 1}
     capsys.readouterr()

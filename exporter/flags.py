@@ -1,0 +1,161 @@
+"""Flags of `serve`: what they are, and how they lie over the configuration file."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from exporter.addresses import parse_address, parse_listen_address
+from exporter.configuration import (
+    ConfigFile,
+    Configuration,
+    ModuleEntry,
+    build,
+    convert,
+    load,
+)
+from exporter.durations import parse_duration
+from exporter.errors import ConfigurationError, ExporterError
+
+_KEYS = {
+    "memcached.address": "servers",
+    "memcached.timeout": "modules.default.timeout",
+    "memcached.assume_no_napi_ids": "modules.default.assume_no_napi_ids",
+    **{
+        f"memcached.tls.{key}": f"modules.default.tls.{key}"
+        for key in ("ca_file", "cert_file", "key_file", "server_name", "insecure_skip_verify")
+    },
+    "metrics.legacy_names": "metrics.legacy_names",
+    "web.listen_address": "web.listen",
+    "web.telemetry_path": "web.telemetry_path",
+    "web.scrape_path": "web.scrape_path",
+    "web.enable_lifecycle": "web.enable_lifecycle",
+    "log.level": "log.level",
+    "log.format": "log.format",
+}
+"""Flag to the key of the configuration file that it overrides."""
+
+_SLAB_SECTIONS = ("slabs", "items")
+_ENABLE_TLS = "memcached.tls.enable"
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Declare the flags."""
+    add = parser.add_argument
+    add(
+        "--memcached.address",
+        action="append",
+        metavar="ADDRESS",
+        type=_checked(parse_address),
+        help="a server to read: host[:port], [v6][:port], /path or unix:/path; repeat it for more"
+        " (default localhost:11211)",
+    )
+    add(
+        "--memcached.timeout",
+        metavar="DURATION",
+        type=_checked(parse_duration),
+        help="longest time for one scrape of one server (default 1s)",
+    )
+    add(
+        "--memcached.assume-no-napi-ids",
+        action="store_true",
+        help="read `stats settings` also from remote memcached 1.6.9 to 1.6.39: only if none of"
+        " them was started with -N, since the command kills such a server",
+    )
+    add("--memcached.tls.enable", action="store_true", help="speak TLS to the servers")
+    add("--memcached.tls.ca-file", metavar="FILE", help="certificates to trust (default system's)")
+    add("--memcached.tls.cert-file", metavar="FILE", help="the exporter's own certificate")
+    add("--memcached.tls.key-file", metavar="FILE", help="its key")
+    add("--memcached.tls.server-name", metavar="NAME", help="name in the servers' certificates")
+    add(
+        "--memcached.tls.insecure-skip-verify",
+        action="store_true",
+        help="take any certificate; anybody between can then read along",
+    )
+    add(
+        "--collector.slab",
+        action=argparse.BooleanOptionalAction,
+        help="read `stats slabs` and `stats items`, most of all series (default on)",
+    )
+    add(
+        "--metrics.legacy-names",
+        action="store_true",
+        help="add the official exporter's misnamed families; the text format only",
+    )
+    add(
+        "--web.listen-address",
+        action="append",
+        metavar="ADDRESS",
+        type=_checked(parse_listen_address),
+        help="where to serve: :port, host:port or [v6]:port; repeat it for more (default :9150)",
+    )
+    add("--web.telemetry-path", metavar="PATH", help="path of the metrics (default /metrics)")
+    add("--web.scrape-path", metavar="PATH", help="path to read one target (default /scrape)")
+    add(
+        "--web.enable-lifecycle",
+        action="store_true",
+        help="reload the configuration upon POST /-/reload, as upon SIGHUP",
+    )
+    add("--config.file", metavar="FILE", type=_file, help="configuration file (YAML)")
+    add("--log.level", choices=["debug", "info", "warn", "error"], help="(default info)")
+    add("--log.format", choices=["logfmt", "json"], help="(default logfmt)")
+
+
+def _file(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("empty: write the path of a file, or leave the flag out")
+    return Path(text)
+
+
+def _checked(parse: Callable[[str], object]) -> Callable[[str], str]:
+    """Return a check for argparse: the text is kept, its meaning comes with the configuration."""
+
+    def check(text: str) -> str:
+        try:
+            parse(text)
+        except (ExporterError, ValueError) as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+        return text
+
+    return check
+
+
+def configuration_of(flags: dict[str, Any]) -> Configuration:
+    """Lay the flags over the file that they name. Raises ConfigurationError."""
+    path: Path | None = flags["config.file"]
+    file, file_place = load(path) if path else (ConfigFile(), lambda key_path: key_path)
+    given = {
+        flag: value
+        for flag, value in flags.items()
+        if flag in _KEYS and value is not None and value is not False
+    }
+
+    def place(key_path: str) -> str:
+        for flag in given:
+            if key_path.startswith(_KEYS[flag]):
+                return f"--{flag.replace('_', '-')}"
+        return file_place(key_path)
+
+    document = msgspec.to_builtins(file)
+    _enable(document, flags, given)
+    for flag, value in given.items():
+        *sections, key = _KEYS[flag].split(".")
+        target = document
+        for section in sections:
+            target = target.setdefault(section, {})
+        target[key] = [{"address": text} for text in value] if key == "servers" else value
+    return build(convert(document, place), place)
+
+
+def _enable(document: dict[str, Any], flags: dict[str, Any], given: dict[str, Any]) -> None:
+    """Apply the flags that switch a part of the default module on or off."""
+    default = document["modules"].setdefault("default", msgspec.to_builtins(ModuleEntry()))
+    if flags[_ENABLE_TLS]:
+        default["tls"] = default["tls"] or {}
+    elif any(flag.startswith("memcached.tls.") for flag in given):
+        raise ConfigurationError(f"--memcached.tls flags do nothing alone: add --{_ENABLE_TLS}")
+    if (slab := flags["collector.slab"]) is not None:
+        others = [name for name in default["sections"] if name not in _SLAB_SECTIONS]
+        default["sections"] = [*others, *(_SLAB_SECTIONS if slab else ())]

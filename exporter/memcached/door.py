@@ -1,0 +1,33 @@
+"""How a connection to a server begins: dialled, with TLS and a login if its module wants them."""
+
+from exporter.addresses import Address
+from exporter.configuration import Module
+from exporter.memcached.connection import Connection, Permit, connect
+from exporter.memcached.login import Login
+from exporter.tls import ContextKeeper
+
+
+class Door:
+    """Opens connections to one server; remembers its TLS context and refused logins."""
+
+    def __init__(self, address: Address, module: Module, permit: Permit | None = None) -> None:
+        self._address = address
+        self._permit = permit
+        self._keeper = ContextKeeper(module.tls) if module.tls else None
+        self._login = Login(module.auth) if module.auth else None
+
+    def open(self, deadline: float) -> Connection:
+        """Return a connection that is ready for commands, by ``deadline`` (``time.monotonic``).
+
+        Raises ReadError, and ForbiddenTargetError when the address may not be dialled.
+        """
+        if self._login is None:
+            return connect(self._address, deadline, self._permit, self._keeper)
+        token = self._login.token()
+        connection = connect(self._address, deadline, self._permit, self._keeper)
+        try:
+            self._login.perform(connection, token, deadline)
+        except BaseException:
+            connection.close()
+            raise
+        return connection

@@ -1,0 +1,90 @@
+"""What the daemon serves: servers, probers and routes of the configuration now in force.
+
+A reload builds all of it anew from the files and swaps it whole, or changes nothing.
+"""
+
+import threading
+from collections.abc import Callable
+
+import structlog
+
+from exporter.configuration import Configuration
+from exporter.errors import ConfigurationError
+from exporter.memcached.fleet import Fleet
+from exporter.memcached.prober import Prober, probers
+from exporter.telemetry import Telemetry
+from exporter.web.messages import Request, Response
+from exporter.web.routes import Routes
+
+_log = structlog.get_logger()
+
+
+class Service:
+    """The web application, with the means to load its configuration again.
+
+    ``load`` reads flags and files as they are now. Raises ConfigurationError as that does.
+    """
+
+    def __init__(self, load: Callable[[], Configuration]) -> None:
+        self._load = load
+        self._lock = threading.Lock()
+        self.telemetry = Telemetry()
+        self.configuration = load()
+        self._fleet = Fleet(self.configuration, self.telemetry.count_error)
+        self._routes = self._new_routes()
+        self._probers: list[Prober] = []
+        self.telemetry.note_reload(success=True)
+
+    def __call__(self, request: Request) -> Response:
+        """Answer a request by the configuration in force."""
+        return self._routes(request)
+
+    def start_probers(self) -> None:
+        """Begin to probe the servers whose modules want it."""
+        self._probers = probers(
+            self.configuration.servers,
+            self.telemetry.observe_probe,
+            self.telemetry.count_probe_failure,
+        )
+        for prober in self._probers:
+            self.telemetry.expect_probes(prober.operations, prober.server.address.text)
+            prober.start()
+
+    def reload(self) -> str:
+        """Load the configuration again; return what is wrong with it, nothing when all is well.
+
+        Servers that are configured as before keep their connections; where the exporter listens
+        and how it logs stay as they were at the start.
+        """
+        with self._lock:
+            try:
+                configuration = self._load()
+            except ConfigurationError as error:
+                self.telemetry.note_reload(success=False)
+                _log.error("configuration is not reloaded", error=str(error))
+                return str(error)
+            before = self._fleet
+            self._stop_probers()
+            self.configuration = configuration
+            self._fleet = Fleet(configuration, self.telemetry.count_error, previous=before)
+            self._routes = self._new_routes()
+            before.replaced(self._fleet)
+            self.start_probers()
+            self.telemetry.note_reload(success=True)
+            _log.info("configuration reloaded", servers=len(configuration.servers))
+            return ""
+
+    def close(self) -> bool:
+        """End probers and connections; return whether no scrape is under way."""
+        with self._lock:
+            self._stop_probers()
+            return self._fleet.close()
+
+    def _new_routes(self) -> Routes:
+        return Routes(self.configuration, self._fleet, self.telemetry, self.reload)
+
+    def _stop_probers(self) -> None:
+        for prober in self._probers:
+            prober.stop()
+            self.telemetry.forget_probes(prober.operations, prober.server.address.text)
+        self._probers.clear()
