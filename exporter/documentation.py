@@ -17,6 +17,9 @@ Samples of configured servers also carry the label `server` and the labels of th
 Label names in braces with `=` have one fixed value per row. *Since* is the first release of
 memcached that sends the key, *until* the last one. What a server does not send is absent.
 """
+_LIBRARY = """Further, from the client library: `process_*` (CPU, memory, descriptors and start time of
+the exporter's process), and `python_*`.
+"""
 _TITLES = {
     "scrape": "What the exporter finds out about a server",
     "exporter": "The exporter itself",
@@ -33,7 +36,7 @@ def metrics_as_data() -> list[dict[str, Any]]:
             "name": row.name,
             "type": str(row.kind),
             "labels": _labels(section, row),
-            "scale": str(row.scale),
+            "unit": _unit(row.name),
             "help": row.help,
             "since": row.since,
             "until": row.until,
@@ -51,6 +54,8 @@ def metrics_as_markdown() -> str:
         title = _TITLES.get(section.name) or f"`{section.command}` (section `{section.name}`)"
         parts.append(f"## {title}\n")
         parts.append("\n".join(_table(section)) + "\n")
+        if section is EXPORTER:
+            parts.append(_LIBRARY)
         if section.omissions:
             parts.append("Deliberately not exported:\n")
             parts.append(
@@ -63,10 +68,11 @@ def metrics_as_markdown() -> str:
 
 def _table(section: Section) -> Iterator[str]:
     keyed = bool(section.command)
-    yield "| metric | type |" + (" stat key | since |" if keyed else "") + " meaning |"
-    yield "|---|---|" + ("---|---|" if keyed else "") + "---|"
+    yield "| metric | type | unit |" + (" stat key | since |" if keyed else "") + " meaning |"
+    yield "|---|---|---|" + ("---|---|" if keyed else "") + "---|"
     for row in section.rows:
-        cells = [f"`{row.name}{_braces(_labels(section, row))}`", _type(row)]
+        name = f"`{row.name}{_braces(_labels(section, row))}`"
+        cells = [name, _type(row), _unit(row.name)]
         if keyed:
             cells += [f"`{row.key}`", row.since + (f" until {row.until}" if row.until else "")]
         cells.append(_cell(f"{row.help} {row.note}".strip()))
@@ -93,6 +99,12 @@ def _labels(section: Section, row: Row) -> dict[str, str]:
     if section.name == "scrape" and row.key == "section_success":
         names["section"] = ""
     return names | dict.fromkeys((*row.dynamic, *([row.label] if row.label else [])), "")
+
+
+def _unit(name: str) -> str:
+    """Return the base unit that ends a metric's name; plain numbers have none."""
+    last = name.removesuffix("_total").rpartition("_")[2]
+    return last if last in {"seconds", "bytes", "ratio"} else ""
 
 
 def _braces(labels: dict[str, str]) -> str:

@@ -21,6 +21,8 @@ class Format(Enum):
     OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
 
+_TEXT_KINDS = {Kind.INFO: "gauge", Kind.UNKNOWN: "untyped", Kind.GAUGE_HISTOGRAM: "histogram"}
+"""What the text format calls kinds that only OpenMetrics has."""
 OPENMETRICS_END = "# EOF\n"
 
 
@@ -65,7 +67,7 @@ def _own_prefix(name: str, labels: tuple[tuple[str, str], ...]) -> str:
 
 
 def _text_head(family: Family) -> str:
-    kind = {Kind.INFO: "gauge", Kind.UNKNOWN: "untyped"}.get(family.kind, family.kind)
+    kind = _TEXT_KINDS.get(family.kind, family.kind)
     described = family.help.replace("\\", "\\\\").replace("\n", "\\n")
     return f"# HELP {family.name} {described}\n# TYPE {family.name} {kind}"
 
@@ -74,8 +76,7 @@ def _openmetrics_head(family: Family) -> str:
     ending = {Kind.COUNTER: "_total", Kind.INFO: "_info"}.get(family.kind, "")
     name = family.name.removesuffix(ending)
     described = family.help.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
-    kind = "gaugehistogram" if family.kind is Kind.HISTOGRAM else family.kind
-    return f"# HELP {name} {described}\n# TYPE {name} {kind}"
+    return f"# HELP {name} {described}\n# TYPE {name} {family.kind}"
 
 
 _HEADS = {

@@ -54,6 +54,8 @@ class Telemetry:
         build.labels(__version__, platform.python_version()).set(1)
         self._reloaded = Gauge(*_described("config_reload_successful"), registry=self._registry)
         self._reload_time = Gauge(*_described("config_reload_time"), registry=self._registry)
+        self._web_reloaded = Gauge(*_described("web_reload_successful"), registry=self._registry)
+        self._web_reloaded.set(1)
         self._errors = Counter(*_described("scrape_errors"), registry=self._registry)
         for reason in Reason:
             self._errors.labels(reason.value)
@@ -68,6 +70,10 @@ class Telemetry:
         self._reloaded.set(success)
         if success:
             self._reload_time.set_to_current_time()
+
+    def note_web_reload(self, success: bool) -> None:  # noqa: FBT001, a callback's one argument
+        """Note an attempt to read the web configuration file."""
+        self._web_reloaded.set(success)
 
     def count_error(self, reason: Reason) -> None:
         """Count a scrape of a server that failed."""

@@ -108,7 +108,8 @@ def test_heads_of_both_formats(family: Family) -> None:
     samples[family.index] = {f"{family.name} ": "1"}
     ending = {Kind.COUNTER: "_total", Kind.INFO: "_info"}.get(family.kind, "")
     bare = family.name.removesuffix(ending)
-    kind = {Kind.INFO: "gauge", Kind.UNKNOWN: "untyped"}.get(family.kind, family.kind.value)
+    only_new = {Kind.INFO: "gauge", Kind.UNKNOWN: "untyped", Kind.GAUGE_HISTOGRAM: "histogram"}
+    kind = only_new.get(family.kind, family.kind.value)
     assert page([(samples, "")], Format.TEXT).splitlines() == [
         f"# HELP {family.name} {family.help}",
         f"# TYPE {family.name} {kind}",

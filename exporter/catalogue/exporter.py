@@ -22,6 +22,12 @@ EXPORTER = Section(
             "memcached_exporter_config_last_reload_success_timestamp_seconds",
             "When the configuration was last loaded with success, in Unix seconds.",
         ),
+        gauge(
+            "web_reload_successful",
+            "memcached_exporter_web_config_last_reload_successful",
+            "Whether the web configuration file was good when it was last read (1) or not (0), in"
+            " which case the settings of before are in force; 1 without such a file.",
+        ),
         counter(
             "scrape_errors",
             "memcached_exporter_scrape_errors_total",

@@ -9,7 +9,7 @@ ITEM_SIZES = Section(
         Row(
             key="*",
             name="memcached_item_size_bytes",
-            kind=Kind.HISTOGRAM,
+            kind=Kind.GAUGE_HISTOGRAM,
             help="Stored items by their size in bytes, key and header included.",
             since="1.4.27",
             dynamic=("le",),

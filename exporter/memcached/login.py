@@ -40,7 +40,9 @@ class Login:
         return token
 
     def perform(self, connection: Connection, token: bytes, deadline: float) -> None:
-        """Log in on a new connection. Raises ReadError when the server refuses."""
+        """Log in on a new connection, if the server wants it. Raises ReadError when it refuses."""
+        if not self._is_wanted(connection, deadline):
+            return
         command = f"set auth 0 0 {len(token)}\r\n".encode() + token
         try:
             (reply,) = connection.exchange([command], deadline, _LONGEST_ANSWER)
@@ -53,6 +55,16 @@ class Login:
         if reply.error:
             raise ReadError(Reason.AUTH, f"the server answered the login with {reply.error!r}")
         self._refused, self._pause = b"", 0.0
+
+    def _is_wanted(self, connection: Connection, deadline: float) -> bool:
+        """Ask first: to a server without logins the words below would be an item to store."""
+        try:
+            connection.exchange(["version"], deadline, _LONGEST_ANSWER)
+        except ReadError as error:
+            if error.reason is Reason.AUTH:
+                return True
+            raise
+        return False
 
     def _password(self) -> str:
         if self._auth.password_env:

@@ -10,8 +10,12 @@ import time
 from collections.abc import Callable
 
 import structlog
+from pymemcache.exceptions import (  # type: ignore[import-untyped]
+    MemcacheUnexpectedCloseError,
+)
 
 from exporter.configuration import Server
+from exporter.errors import ReadError, Reason
 from exporter.memcached.connection import Connection
 from exporter.memcached.door import Door
 from exporter.memcached.server import NO_OP
@@ -69,13 +73,24 @@ class Prober:
         """Measure each operation once."""
         for operation in self.operations:
             try:
-                seconds = self._measure(operation)
+                seconds = self._measure_held(operation)
             except Exception as error:  # noqa: BLE001, whatever it is, the next probe must come
                 self._drop()
                 self._count_failure(operation, self.server.address.text)
                 _log.debug("probe failed", server=self.server.address.text, error=str(error))
             else:
                 self._observe(operation, self.server.address.text, seconds)
+
+    def _measure_held(self, operation: str) -> float:
+        """Measure, once more if the server has closed the held connection in the meantime."""
+        held = self._connection is not None
+        try:
+            return self._measure(operation)
+        except (ReadError, MemcacheUnexpectedCloseError, ConnectionError) as error:
+            if not held or (isinstance(error, ReadError) and error.reason is not Reason.CLOSED):
+                raise
+        self._drop()
+        return self._measure(operation)
 
     def _measure(self, operation: str) -> float:
         deadline = time.monotonic() + self.server.module.timeout

@@ -270,7 +270,7 @@ class _SectionTranslator:
         """Add the sums that an aggregation made of a reply."""
         for key, labels, value in rows:
             row = self._rows[key, False]
-            name = f"{row.name}_bucket" if row.kind is Kind.HISTOGRAM else row.name
+            name = f"{row.name}_bucket" if row.kind is Kind.GAUGE_HISTOGRAM else row.name
             texts = tuple((label, _as_name(text)) for label, text in labels)
             result.samples[_INDEX[row.name]][self._prefix(name, texts)] = str(value)
 
