@@ -17,8 +17,8 @@ Samples of configured servers also carry the label `server` and the labels of th
 Label names in braces with `=` have one fixed value per row. *Since* is the first release of
 memcached that sends the key, *until* the last one. What a server does not send is absent.
 """
-_LIBRARY = """Further, from the client library: `process_*` (CPU, memory, descriptors and start time of
-the exporter's process), and `python_*`.
+_LIBRARY = """Further, from the client library: `process_*` (CPU, memory, descriptors and start time
+of the exporter's process), and `python_*`.
 """
 _TITLES = {
     "scrape": "What the exporter finds out about a server",

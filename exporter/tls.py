@@ -35,7 +35,8 @@ def client_context(tls: ClientTls) -> ssl.SSLContext:
     try:
         context = ssl.create_default_context(cafile=authorities)
     except ssl.SSLError as error:
-        raise OSError(f"{authorities}: no certificates in PEM format: {error.reason}") from error
+        text = f"{authorities}: no certificates in PEM format: {error.reason or error}"
+        raise OSError(text) from error
     context.minimum_version = VERSIONS[tls.min_version]
     if tls.insecure_skip_verify:
         context.check_hostname = False
@@ -47,7 +48,7 @@ def client_context(tls: ClientTls) -> ssl.SSLContext:
             context.load_cert_chain(str(cert), key, password="")
         except ssl.SSLError as error:
             raise OSError(
-                f"{cert}: no certificate that goes with its key: {error.reason}"
+                f"{cert}: no certificate that goes with its key: {error.reason or error}"
             ) from error
     return context
 

@@ -117,7 +117,8 @@ def _named_context(address: Address, keeper: ContextKeeper) -> NamedContext:
     try:
         return NamedContext(keeper.context(), keeper.tls.server_name or address.host)
     except OSError as error:
-        raise ReadError(Reason.TLS, error.strerror or str(error)) from error
+        text = f"{error.filename}: {_words(error)}" if error.filename else str(error)
+        raise ReadError(Reason.TLS, text) from error
 
 
 def _endpoints(

@@ -2,8 +2,10 @@
 
 from exporter.addresses import Address
 from exporter.configuration import Module
-from exporter.memcached.connection import Connection, Permit, connect
+from exporter.errors import ReadError, Reason
+from exporter.memcached.connection import Connection, Permit, connect, first_words
 from exporter.memcached.login import Login
+from exporter.memcached.replies import raise_for_connection
 from exporter.tls import ContextKeeper
 
 
@@ -21,6 +23,21 @@ class Door:
 
         Raises ReadError, and ForbiddenTargetError when the address may not be dialled.
         """
+        try:
+            return self._open(deadline)
+        except ReadError as error:
+            self.explain(error, deadline)
+            raise
+
+    def explain(self, error: ReadError, deadline: float) -> None:
+        """Raise a ReadError that says why a new connection broke, if the server tells.
+
+        A full server says so in plain text and closes, also where TLS was to begin.
+        """
+        if error.reason in {Reason.CLOSED, Reason.TLS}:
+            raise_for_connection(first_words(self._address, deadline, self._permit))
+
+    def _open(self, deadline: float) -> Connection:
         if self._login is None:
             return connect(self._address, deadline, self._permit, self._keeper)
         token = self._login.token()

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 
 from exporter.addresses import Address, parse_address
 from exporter.configuration import Allow, Configuration, Module
-from exporter.errors import ForbiddenTargetError, Reason
+from exporter.errors import AddressError, ForbiddenTargetError, Reason
 from exporter.memcached.connection import Permit
 from exporter.memcached.member import Member, Outcome, State
 from exporter.memcached.server import Server
@@ -63,6 +63,7 @@ class Fleet:
         self._by_endpoint = {member.server.address.endpoint: member for member in self.members}
         self._targets: OrderedDict[tuple[str, str], Member] = OrderedDict()
         self._lock = threading.Lock()
+        self._retired = False
         self._open_ended = Translator(open_ended=True, legacy_names=configuration.legacy_names)
         self._closed = Translator(open_ended=False, legacy_names=configuration.legacy_names)
         # Threads start as they are needed. Scrapes of a previous fleet may still be under way.
@@ -121,6 +122,8 @@ class Fleet:
     def replaced(self, successor: "Fleet") -> None:
         """Close the connections that the successor has not taken over."""
         kept = set(map(id, successor.members))
+        with self._lock:
+            self._retired = True
         for member in (*self.members, *self._targets.values()):
             if id(member) not in kept:
                 member.server.close()
@@ -137,6 +140,11 @@ class Fleet:
         known = self._by_endpoint.get(address.endpoint)
         if known and module in {"", known.server.module.name}:
             return known
+        if address.path and self._modules[module or "default"].tls:
+            raise AddressError(
+                f'"{address.text}" is a unix socket, which cannot speak the TLS of module'
+                f' "{module or "default"}"'
+            )
         permit = None if known else _permit(self._allow, address)
         return self._remember(address, self._modules[module or "default"], permit)
 
@@ -149,6 +157,8 @@ class Fleet:
                 member = self._targets[key] = Member(Server(address, module, permit))
             self._targets.move_to_end(key)
             member.used = time.monotonic()
+            if self._retired:
+                member.server.close()
             self._forget()
             return member
 
@@ -159,8 +169,7 @@ class Fleet:
             stale = oldest.used < time.monotonic() - _IDLE_SECONDS
             if not stale and len(self._targets) <= _MOST_TARGETS:
                 return
-            if not oldest.server.close():
-                return
+            oldest.server.close()
             del self._targets[key]
 
 

@@ -10,9 +10,6 @@ import time
 from collections.abc import Callable
 
 import structlog
-from pymemcache.exceptions import (  # type: ignore[import-untyped]
-    MemcacheUnexpectedCloseError,
-)
 
 from exporter.configuration import Server
 from exporter.errors import ReadError, Reason
@@ -22,8 +19,9 @@ from exporter.memcached.server import NO_OP
 
 OPERATIONS = ("noop", "get")
 
-_CANARY_VALUE = b"canary"
-_LONGEST_ANSWER = 65536
+_CANARY = "0 0 6\r\ncanary"
+"""Flags, expiry and length of what is stored, and the value."""
+_LONGEST_ANSWER = 2 * 2**20
 
 _log = structlog.get_logger()
 
@@ -46,6 +44,7 @@ class Prober:
         self._count_failure = count_failure
         self._door = Door(server.address, server.module)
         self._stopped = threading.Event()
+        self._reporting = threading.Lock()
         self._connection: Connection | None = None
         self._thread = threading.Thread(
             target=self._run, name=f"probe {server.address.text}", daemon=True
@@ -62,7 +61,8 @@ class Prober:
 
     def stop(self) -> None:
         """Tell the prober to end; a probe under way ends with its timeout."""
-        self._stopped.set()
+        with self._reporting:
+            self._stopped.set()
 
     def _run(self) -> None:
         while not self._stopped.wait(self.server.module.probe_interval):
@@ -76,18 +76,24 @@ class Prober:
                 seconds = self._measure_held(operation)
             except Exception as error:  # noqa: BLE001, whatever it is, the next probe must come
                 self._drop()
-                self._count_failure(operation, self.server.address.text)
+                self._report(self._count_failure, operation, self.server.address.text)
                 _log.debug("probe failed", server=self.server.address.text, error=str(error))
             else:
-                self._observe(operation, self.server.address.text, seconds)
+                self._report(self._observe, operation, self.server.address.text, seconds)
+
+    def _report(self, tell: Callable[..., None], *what: object) -> None:
+        """Tell of a probe, unless the prober was stopped meanwhile: its series are gone."""
+        with self._reporting:
+            if not self._stopped.is_set():
+                tell(*what)
 
     def _measure_held(self, operation: str) -> float:
         """Measure, once more if the server has closed the held connection in the meantime."""
         held = self._connection is not None
         try:
             return self._measure(operation)
-        except (ReadError, MemcacheUnexpectedCloseError, ConnectionError) as error:
-            if not held or (isinstance(error, ReadError) and error.reason is not Reason.CLOSED):
+        except ReadError as error:
+            if not held or error.reason is not Reason.CLOSED:
                 raise
         self._drop()
         return self._measure(operation)
@@ -96,18 +102,15 @@ class Prober:
         deadline = time.monotonic() + self.server.module.timeout
         if self._connection is None:
             self._connection = self._door.open(deadline)
-        connection = self._connection
-        if operation == "noop":
-            began = time.perf_counter()
-            connection.exchange([NO_OP], deadline, _LONGEST_ANSWER)
-            return time.perf_counter() - began
         key = self.server.module.canary_key
-        connection.sock.settimeout(max(0.001, deadline - time.monotonic()))
+        command = NO_OP if operation == "noop" else f"get {key}"
         began = time.perf_counter()
-        found = connection.get(key)
+        (reply,) = self._connection.exchange([command], deadline, _LONGEST_ANSWER)
         seconds = time.perf_counter() - began
-        if found is None:
-            connection.set(key, _CANARY_VALUE, noreply=False)
+        if reply.error or reply.body.startswith("VERSION") != (operation == "noop"):
+            raise ReadError(Reason.PROTOCOL, f"the server answered {(reply.error or reply.body)!r}")
+        if operation == "get" and not reply.body:
+            self._connection.exchange([f"set {key} {_CANARY}"], deadline, _LONGEST_ANSWER)
         return seconds
 
     def _drop(self) -> None:

@@ -9,10 +9,10 @@ from exporter.addresses import Address
 from exporter.catalogue import SECTIONS
 from exporter.configuration import Module
 from exporter.errors import ReadError, Reason
-from exporter.memcached.connection import Connection, Permit, first_words
+from exporter.memcached.connection import Connection, Permit
 from exporter.memcached.door import Door
 from exporter.memcached.plan import Plan, facts, plan
-from exporter.memcached.replies import Reply, raise_for_connection
+from exporter.memcached.replies import Reply
 
 NO_OP = "version"
 """What is sent alone to measure a round trip: every release answers it, also proxies, which would
@@ -49,7 +49,6 @@ class Server:
     def __init__(self, address: Address, module: Module, permit: Permit | None = None) -> None:
         self.address = address
         self.module = module
-        self._permit = permit
         self._door = Door(address, module, permit)
         self._lock = threading.Lock()
         self._closing = False
@@ -80,7 +79,10 @@ class Server:
             self._lock.release()
 
     def close(self) -> bool:
-        """Close the held connection, now or after the scrape that uses it; return whether now."""
+        """Hold no connection any more: close it now, or after the scrape that uses it.
+
+        Return whether it was now. A later scrape connects, and closes at its end.
+        """
         self._closing = True
         if not self._lock.acquire(blocking=False):
             return False
@@ -91,7 +93,6 @@ class Server:
         return True
 
     def _drop(self) -> None:
-        self._closing = False
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -122,8 +123,7 @@ class Server:
             )
             _check_in_step(version)
         except ReadError as error:
-            if error.reason is Reason.CLOSED:
-                raise_for_connection(first_words(self.address, deadline, self._permit))
+            self._door.explain(error, deadline)
             raise
         _check(stats)
         self._plan = plan(

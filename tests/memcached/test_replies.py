@@ -124,7 +124,6 @@ def test_other_first_words_are_no_refusal(line: str) -> None:
         b"\x81\x00\x00\x00\r\n",
         b"STATISTICS 1\r\n",
         b"STAT\r\n",
-        b"VALUE a 0 1\r\n1\r\nEND\r\n",
         b"stat pid 1\r\nEND\r\n",
         b"ERRORS\r\n",
         b"\r\n",

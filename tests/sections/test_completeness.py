@@ -1,4 +1,4 @@
-"""All that recorded servers send is exported or left out with a reason; newer servers are noticed."""
+"""All that recorded servers send is exported or left out; what newer servers send is noticed."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -205,9 +205,7 @@ def test_unknown_keys_are_listed_once_at_debug(old: Callable[[bool], Translator]
         translator = old(False)
         with capture_logs() as lines:
             for _ in range(3):
-                outcome = member.read(
-                    5, translator, labelled=False, count_error=lambda reason: errors.append(reason)
-                )
+                outcome = member.read(5, translator, labelled=False, count_error=errors.append)
                 assert outcome.error is None
         member.server.close()
     assert errors == []

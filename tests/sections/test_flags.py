@@ -1,4 +1,4 @@
-"""--collector.slab and its opposite: over the file, over the defaults, and what they leave alone."""
+"""--collector.slab and its opposite: over the file and the defaults, and what they leave alone."""
 
 import json
 from collections.abc import Callable
