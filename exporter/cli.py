@@ -16,6 +16,7 @@ from exporter.daemon import serve
 from exporter.documentation import metrics_as_data, metrics_as_markdown
 from exporter.errors import ConfigurationError, ExporterError
 from exporter.flags import add_flags, configuration_of
+from exporter.web.access import check as check_access
 
 PROGRAM = "memcached-exporter"
 USAGE_ERROR = 2
@@ -94,6 +95,8 @@ def _config(arguments: list[str]) -> int:
         print(json.dumps(json_schema(), indent=2))
         return 0
     configuration = build(*load(flags.file))
+    if configuration.web.config_file:
+        check_access(Path(configuration.web.config_file))
     print(
         f"{flags.file}: good: servers: {len(configuration.servers)},"
         f" modules: {', '.join(configuration.modules)}"

@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import structlog
 
@@ -15,6 +16,7 @@ from exporter.allocator import keep_freed_memory
 from exporter.configuration import Configuration
 from exporter.logs import configure
 from exporter.service import Service
+from exporter.web.access import Access
 from exporter.web.server import HttpServer, listen
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -36,7 +38,10 @@ def serve(load: Callable[[], Configuration]) -> int:
     _raise_descriptor_limit()
     service = Service(load)
     configure(service.configuration.log)
-    servers = [HttpServer(listen(address), service) for address in service.configuration.web.listen]
+    web = service.configuration.web
+    access_file = Path(web.config_file) if web.config_file else None
+    access = Access(access_file, service.telemetry.note_web_reload)
+    servers = [HttpServer(listen(address), service, access) for address in web.listen]
     for server in servers:
         threading.Thread(target=server.serve_forever, name="accept", daemon=True).start()
         host, port = server.server_address[:2]

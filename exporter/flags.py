@@ -32,6 +32,7 @@ _KEYS = {
     "web.telemetry_path": "web.telemetry_path",
     "web.scrape_path": "web.scrape_path",
     "web.enable_lifecycle": "web.enable_lifecycle",
+    "web.config.file": "web.config_file",
     "log.level": "log.level",
     "log.format": "log.format",
 }
@@ -98,6 +99,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="reload the configuration upon POST /-/reload, as upon SIGHUP",
     )
+    add("--web.config.file", metavar="FILE", help="TLS, client certificates, passwords (YAML)")
     add("--config.file", metavar="FILE", type=_file, help="configuration file (YAML)")
     add("--log.level", choices=["debug", "info", "warn", "error"], help="(default info)")
     add("--log.format", choices=["logfmt", "json"], help="(default logfmt)")

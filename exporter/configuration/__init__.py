@@ -2,9 +2,10 @@
 
 from exporter.configuration.build import build
 from exporter.configuration.file import ConfigFile, ModuleEntry, json_schema
-from exporter.configuration.loading import convert, load
+from exporter.configuration.loading import convert, convert_to, load
 from exporter.configuration.model import Allow, Auth, Configuration, Log, Module, Server, Web
 from exporter.configuration.yaml_text import Place, shown
+from exporter.configuration.yaml_text import read as read_yaml
 
 __all__ = [
     "Allow",
@@ -19,7 +20,9 @@ __all__ = [
     "Web",
     "build",
     "convert",
+    "convert_to",
     "json_schema",
     "load",
+    "read_yaml",
     "shown",
 ]

@@ -89,7 +89,10 @@ def _tls(entry: TlsEntry, place: Place, path: str) -> ClientTls:
     try:
         client_context(tls)
     except OSError as error:
-        raise ConfigurationError(f"{place(path)}: {error}") from error
+        keys = ("ca_file", "cert_file", "key_file")
+        named = [key for key in keys if str(error).startswith(getattr(tls, key) or "\0")]
+        where = place(f"{path}.{named[0]}" if named else path)
+        raise ConfigurationError(f"{where}: {error}") from error
     return tls
 
 
@@ -207,4 +210,9 @@ def _web(file: ConfigFile, place: Place) -> Web:
         raise ConfigurationError(
             f"{place('web.scrape_path')}: equal to the telemetry path: use another path"
         )
-    return Web(listen=tuple(listen), **paths, enable_lifecycle=file.web.enable_lifecycle)
+    return Web(
+        listen=tuple(listen),
+        **paths,
+        enable_lifecycle=file.web.enable_lifecycle,
+        config_file=file.web.config_file,
+    )

@@ -112,6 +112,7 @@ class WebEntry(_Strict, frozen=True, kw_only=True):
     )
     telemetry_path: PathText = "/metrics"
     scrape_path: PathText = "/scrape"
+    config_file: str = ""
     enable_lifecycle: bool = False
 
 

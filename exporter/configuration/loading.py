@@ -27,7 +27,7 @@ def load(path: Path) -> tuple[ConfigFile, Place]:
 
 
 def _rooted(file: ConfigFile, directory: Path) -> ConfigFile:
-    """Make the paths of the modules' files absolute: they are relative to this file."""
+    """Make the paths of files absolute: they are relative to this file."""
 
     def rooted(entry: _Entry, *keys: str) -> _Entry:
         changes = {key: str(directory / getattr(entry, key)) for key in keys if getattr(entry, key)}
@@ -41,24 +41,29 @@ def _rooted(file: ConfigFile, directory: Path) -> ConfigFile:
         )
         for name, module in file.modules.items()
     }
-    return msgspec.structs.replace(file, modules=modules)
+    return msgspec.structs.replace(file, modules=modules, web=rooted(file.web, "config_file"))
 
 
 def convert(document: object, place: Place) -> ConfigFile:
     """Check the shape of a document; ``place`` names its keys in errors (ConfigurationError)."""
+    return convert_to(document, place, ConfigFile)
+
+
+def convert_to(document: object, place: Place, shape: type[_Entry]) -> _Entry:
+    """Do the same for a file of another shape."""
     try:
-        return msgspec.convert(document, ConfigFile)
+        return msgspec.convert(document, shape)
     except msgspec.ValidationError as error:
-        raise ConfigurationError(_explain(str(error), document, place)) from error
+        raise ConfigurationError(_explain(str(error), document, place, shape)) from error
 
 
-def _explain(message: str, document: object, place: Place) -> str:
+def _explain(message: str, document: object, place: Place, shape: type) -> str:
     """Turn msgspec's text into one line with the place and the remedy."""
     what, _, where = message.rpartition(" - at ")
     if not what:
         what, where = message, ""
     key_path = _concrete(where.strip("`").removeprefix("$").lstrip("."), document)
-    expected = _type_at(key_path)
+    expected = _type_at(key_path, shape)
     if unknown := re.search(r"unknown field `(.*)`", what, re.DOTALL):
         known = [field.encode_name for field in getattr(_plain(expected), "fields", ())]
         near = difflib.get_close_matches(unknown[1], known, 1)
@@ -100,9 +105,9 @@ def _value_at(document: Any, key_path: str) -> Any:
     return document
 
 
-def _type_at(key_path: str) -> Any:
+def _type_at(key_path: str, shape: type) -> Any:
     """Return what msgspec expects at a key path."""
-    found: Any = msgspec.inspect.type_info(ConfigFile)
+    found: Any = msgspec.inspect.type_info(shape)
     for name, index in re.findall(_STEP, key_path):
         found = _plain(found)
         if isinstance(found, msgspec.inspect.StructType):

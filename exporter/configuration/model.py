@@ -66,6 +66,8 @@ class Web(msgspec.Struct, frozen=True):
     scrape_path: str
     enable_lifecycle: bool
     """True to reload the configuration upon a request."""
+    config_file: str = ""
+    """Path of the web configuration file; empty for none."""
 
 
 class Log(msgspec.Struct, frozen=True):

@@ -2,8 +2,8 @@
 
 Protocol: a reply to ``stats`` is lines ``STAT key value`` (of ``stats detail dump`` lines
 ``PREFIX name get 1 hit 2 set 3 del 4``), closed by ``END``, as a reply to ``get`` is. Any command
-may be answered by one line instead: ``ERROR``, ``CLIENT_ERROR ...``, ``SERVER_ERROR ...``, a version, or
-``STORED`` for a login.
+may be answered by one line instead: ``ERROR``, ``CLIENT_ERROR ...``, ``SERVER_ERROR ...``, a
+version, or ``STORED`` for a login.
 """
 
 import socket

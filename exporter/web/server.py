@@ -1,13 +1,15 @@
 """The HTTP/1.1 server: the standard library's threading server, hardened.
 
-A thread a connection. Clients that are slow to ask cannot use the server up: whole headers are due
-within a deadline, and when too many connections wait, the one that has waited longest goes.
+A thread a connection, which is also where TLS is agreed upon. Clients that are slow to ask cannot
+use the server up: whole headers are due within a deadline, and when too many connections wait, the
+one that has waited longest goes.
 """
 
 import contextlib
 import errno
 import os
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable
@@ -21,7 +23,9 @@ import structlog
 
 from exporter.addresses import ListenAddress
 from exporter.errors import ExporterError
+from exporter.web.access import Access, Settings
 from exporter.web.messages import Request, Response, plain
+from exporter.web.waiting import Waiting
 
 Application = Callable[[Request], Response]
 
@@ -39,6 +43,10 @@ _BREATH_SECONDS = 0.05
 """Time for the threads of closed connections to give their descriptors back."""
 LONGEST_LINE = 65536
 """Bytes of the longest request line."""
+_WRONG_SCHEME = (
+    b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n"
+    b"Connection: close\r\n\r\nTLS is spoken here: ask with https://\n"
+)
 
 _log = structlog.get_logger()
 
@@ -72,19 +80,22 @@ def listen(address: ListenAddress) -> socket.socket:
 
 
 class HttpServer(ThreadingMixIn, TCPServer):
-    """Serves an application on a listening socket until it is shut down."""
+    """Serves an application, to those who have access, on a listening socket until shut down."""
 
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, listening: socket.socket, application: Application) -> None:
+    def __init__(
+        self, listening: socket.socket, application: Application, access: Access | None = None
+    ) -> None:
         super().__init__(("", 0), _Handler, bind_and_activate=False)
         self.socket.close()
         self.socket = listening
         self.server_address = listening.getsockname()
         self.application = application
-        self.newcomers = _Waiting(MOST_NEWCOMERS, HEADER_SECONDS)
-        self.idle = _Waiting(MOST_IDLE, IDLE_SECONDS)
+        self.access = access or Access()
+        self.newcomers = Waiting(MOST_NEWCOMERS, HEADER_SECONDS)
+        self.idle = Waiting(MOST_IDLE, IDLE_SECONDS)
         self._requests = 0
         self._changed = threading.Condition()
 
@@ -103,6 +114,20 @@ class HttpServer(ThreadingMixIn, TCPServer):
                     _log.warning("out of file descriptors")
                 time.sleep(_BREATH_SECONDS)
             raise
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Serve a connection, in its own thread from here on; TLS begins when its handler does."""
+        try:
+            context = self.access.settings().context
+            if context:
+                request = context.wrap_socket(
+                    request, server_side=True, do_handshake_on_connect=False
+                )
+        except (OSError, ValueError) as error:
+            _log.debug("client went away", client=client_address[0], error=str(error))
+            self.shutdown_request(request)
+            return
+        super().process_request_thread(request, client_address)
 
     @contextlib.contextmanager
     def request_under_way(self) -> Any:
@@ -126,54 +151,6 @@ class HttpServer(ThreadingMixIn, TCPServer):
         _log.exception("connection failed", client=str(client_address[0]))
 
 
-class _Waiting:
-    """Connections that owe a request, each with the time (``time.monotonic``) when it is due."""
-
-    def __init__(self, most: int, seconds: float) -> None:
-        self._most = most
-        self._seconds = seconds
-        self._lock = threading.Lock()
-        self._due: dict[socket.socket, float] = {}
-
-    def add(self, connection: socket.socket) -> None:
-        """Let a connection wait from now on; make room when there are too many."""
-        with self._lock:
-            self._due.pop(connection, None)
-            while len(self._due) >= self._most:
-                self._hang_up_oldest()
-            self._due[connection] = time.monotonic() + self._seconds
-
-    def close_oldest(self) -> bool:
-        """Hang up on the one that has waited longest; return whether there was one."""
-        with self._lock:
-            return bool(self._due) and self._hang_up_oldest()
-
-    def _hang_up_oldest(self) -> bool:
-        oldest = next(iter(self._due))
-        del self._due[oldest]
-        _hang_up(oldest)
-        return True
-
-    def remove(self, connection: socket.socket) -> None:
-        """Leave a connection alone: its request is whole, or it is closed."""
-        with self._lock:
-            self._due.pop(connection, None)
-
-    def close_overdue(self) -> None:
-        """Hang up on those whose time is over."""
-        now = time.monotonic()
-        with self._lock:
-            for connection in [c for c, due in self._due.items() if due <= now]:
-                del self._due[connection]
-                _hang_up(connection)
-
-
-def _hang_up(connection: socket.socket) -> None:
-    """Wake the thread that reads from a connection: it sees the end of the stream and closes."""
-    with contextlib.suppress(OSError):
-        connection.shutdown(socket.SHUT_RDWR)
-
-
 class _Handler(BaseHTTPRequestHandler):
     """One connection: requests come in turn until the client or a rule ends it."""
 
@@ -195,6 +172,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = False
             self.server.newcomers.add(self.connection)
             self.connection.settimeout(None)
+            self._agree_on_tls()
             while not self.close_connection:
                 self.handle_one_request()
                 self.server.idle.add(self.connection)
@@ -203,6 +181,25 @@ class _Handler(BaseHTTPRequestHandler):
         finally:
             self.server.newcomers.remove(self.connection)
             self.server.idle.remove(self.connection)
+            self._end_tls()
+
+    def _agree_on_tls(self) -> None:
+        if not isinstance(self.connection, ssl.SSLSocket):
+            return
+        try:
+            self.connection.do_handshake()
+        except ssl.SSLError as error:
+            if error.reason == "HTTP_REQUEST":
+                socket.socket.sendall(self.connection, _WRONG_SCHEME)
+                socket.socket.recv(self.connection, LONGEST_LINE, socket.MSG_DONTWAIT)
+            raise
+
+    def _end_tls(self) -> None:
+        """Say that there is no more to come, and do not wait for the client to say the same."""
+        if isinstance(self.connection, ssl.SSLSocket):
+            with contextlib.suppress(OSError, ValueError):
+                self.connection.settimeout(0)
+                self.connection.unwrap()
 
     def handle_one_request(self) -> None:
         """Read one request and answer it."""
@@ -221,10 +218,14 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.newcomers.remove(self.connection)
         self.connection.settimeout(SEND_SECONDS)
         with self.server.request_under_way():
-            self._answer(self._respond())
+            settings = self.server.access.settings()
+            if getattr(self.connection, "context", None) is not settings.context:
+                # Agreed upon under other rules: the next request comes on a new connection.
+                self.close_connection = True
+            self._answer(self._respond(settings), settings.headers)
         self.connection.settimeout(None)
 
-    def _respond(self) -> Response:
+    def _respond(self, settings: Settings) -> Response:
         lengths = self.headers.get_all("Content-Length", [])
         if any(length.strip() != "0" for length in lengths) or "Transfer-Encoding" in self.headers:
             # A body is never read, so what follows it cannot be told from it.
@@ -235,12 +236,13 @@ class _Handler(BaseHTTPRequestHandler):
             return plain(400, f"bad request target: {error}")
         request = Request(self.command, unquote(url.path), url.query, self.headers)
         try:
-            return self.server.application(request)
+            refusal = self.server.access.refusal(request, settings)
+            return refusal or self.server.application(request)
         except Exception:  # noqa: BLE001, one request must not end the connection
             _log.exception("request failed inside the exporter", path=request.path)
             return plain(500, "internal error: see the exporter's log")
 
-    def _answer(self, response: Response) -> None:
+    def _answer(self, response: Response, headers: tuple[tuple[str, str], ...]) -> None:
         """Send head and body in one write."""
         status = HTTPStatus(response.status)
         self.send_response_only(status)
@@ -248,7 +250,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Date", self.date_time_string())
         self.send_header("Content-Type", response.content_type)
         self.send_header("Content-Length", str(len(response.body)))
-        for name, value in response.headers:
+        for name, value in (*response.headers, *headers):
             self.send_header(name, value)
         if self.close_connection:
             self.send_header("Connection", "close")
@@ -259,6 +261,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.sendall(b"".join([*head, b"\r\n", body]))
         head.clear()
         _log.debug("request", method=self.command, path=self.path, status=response.status)
+
+    def send_response(self, code: int, message: str | None = None) -> None:
+        """Begin the answer to a request that could not be understood, as the library does it."""
+        super().send_response(code, message)
+        for name, value in self.server.access.settings().headers:
+            self.send_header(name, value)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         """Log what the standard library has to say of a bad request, at debug level."""

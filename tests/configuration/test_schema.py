@@ -20,6 +20,7 @@ GOOD = [
     "modules: {a: {max_reply_bytes: 65536}}",
     "scrape: {allow: ['10.0.0.0/8', '*.example:11211']}",
     "web: {listen: [':9150', '[::1]:9150'], telemetry_path: /m, scrape_path: /p/s}",
+    "web: {config_file: web.yml}",
     "log: {level: warn, format: json}",
 ]
 

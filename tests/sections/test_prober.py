@@ -107,11 +107,17 @@ def test_a_foreign_canary_is_left_alone(
 def test_one_connection(memcached: Callable[..., Memcached], probed: Callable[..., Probed]) -> None:
     """All probes of a server go over one connection, which is opened when it is needed."""
     server = memcached()
-    before = int(server.stats()["total_connections"])
-    probe = probed(server.address, "canary")
-    assert int(server.stats()["total_connections"]) == before + 1
-    probe(30)
-    assert int(server.stats()["total_connections"]) == before + 3  # the prober's, and this one
+    with contextlib.closing(Tap(server.host, server.port)) as tap:
+        probe = probed(tap.address, "canary")
+        assert tap.writes == []
+        assert probe(30) == {"noop": 30, "get": 30}
+        (writes,) = tap.writes
+    assert [text.split()[0] for text in writes] == [
+        "version",
+        "get",
+        "set",
+        *["version", "get"] * 29,
+    ]
 
 
 def test_a_stopped_server_counts_failures_and_recovers(

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from exporter.addresses import ListenAddress
+from exporter.web.access import Access
 from exporter.web.server import Application, HttpServer, listen
 from tests.processes import Exporter, FakeMemcached
 from tests.web.clients import Site
+from tests.web.secure import Authority, everything, hashed
 
 
 @pytest.fixture(scope="module")
@@ -31,12 +33,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 @pytest.fixture
-def serve() -> Iterator[Callable[[Application], HttpServer]]:
+def serve() -> Iterator[Callable[..., HttpServer]]:
     """Serve an application from this process on a loopback port that the system chooses."""
     started: list[HttpServer] = []
 
-    def start(application: Application) -> HttpServer:
-        server = HttpServer(listen(ListenAddress("127.0.0.1", 0)), application)
+    def start(application: Application, access: Access | None = None) -> HttpServer:
+        server = HttpServer(listen(ListenAddress("127.0.0.1", 0)), application, access)
         threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         started.append(server)
         return server
@@ -71,3 +73,55 @@ def config_file(tmp_path: Path) -> Callable[[str], str]:
         return f"--config.file={path}"
 
     return write
+
+
+@pytest.fixture
+def users_file(tmp_path: Path) -> Path:
+    """A file with one user, alice, whose password is `right`."""
+    path = tmp_path / "web.yml"
+    path.write_text(f"basic_auth_users: {{alice: '{hashed('right')}'}}\n")
+    return path
+
+
+@pytest.fixture
+def authority(tmp_path: Path) -> Authority:
+    """An authority that has signed `server.pem`."""
+    found = Authority(tmp_path)
+    found.issue("server")
+    return found
+
+
+@pytest.fixture
+def write(tmp_path: Path, authority: Authority) -> Callable[..., Path]:
+    """Write a web configuration file: `write("min_version: TLS13")`."""
+
+    def write_here(more: str = "", rest: str = "") -> Path:
+        path = tmp_path / "web.yml"
+        path.write_text(
+            f"tls_server_config: {{cert_file: server.pem, key_file: server.key, {more}}}\n{rest}"
+        )
+        return path
+
+    return write_here
+
+
+@pytest.fixture
+def guarded(
+    serve: Callable[..., HttpServer], write: Callable[..., Path]
+) -> Callable[..., HttpServer]:
+    """Serve with settings: `guarded("min_version: TLS13", application=everything)`."""
+
+    def start(more: str = "", rest: str = "", application: Application = everything) -> HttpServer:
+        return serve(application, Access(write(more, rest)))
+
+    return start
+
+
+@pytest.fixture
+def tls_daemon(exporter: Callable[..., Exporter], write: Callable[..., Path]) -> Exporter:
+    """A daemon without servers that speaks TLS and logs all."""
+    path = write()
+    main = path.with_name("exporter.yml")
+    main.write_text("servers: []\n")
+    flags = f"--config.file={main}", f"--web.config.file={path}", "--log.level=debug"
+    return exporter(*flags)
