@@ -160,7 +160,14 @@ _MEANINGS: tuple[tuple[type[OSError], Reason, str], ...] = (
     (NotADirectoryError, Reason.REFUSED, "the socket does not exist"),
     (PermissionError, Reason.UNREACHABLE, ""),
 )
-_UNREACHABLE = {errno.EHOSTUNREACH, errno.ENETUNREACH}
+_UNREACHABLE = {
+    errno.EHOSTUNREACH,
+    errno.ENETUNREACH,
+    errno.EHOSTDOWN,
+    errno.ENETDOWN,
+    errno.EADDRNOTAVAIL,
+    errno.EINVAL,  # what a blackhole route gives
+}
 
 
 def read_error(error: OSError) -> ReadError:

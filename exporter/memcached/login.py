@@ -15,6 +15,10 @@ from exporter.memcached.connection import Connection
 _FIRST_PAUSE = 30.0
 _LONGEST_PAUSE = 600.0
 _LONGEST_ANSWER = 65536
+_TEXTS = {
+    Reason.AUTH: "the server refuses user or password",
+    Reason.PROTOCOL: "the answer to the login is not memcached's protocol",
+}
 
 
 class Login:
@@ -51,9 +55,12 @@ class Login:
                 self._pause = min(max(self._pause * 2, _FIRST_PAUSE), _LONGEST_PAUSE)
                 self._until = time.monotonic() + self._pause
                 self._refused = token
+            if error.reason in _TEXTS:
+                # Not the server's words: some repeat what they were sent.
+                raise ReadError(error.reason, _TEXTS[error.reason]) from None
             raise
         if reply.error:
-            raise ReadError(Reason.AUTH, f"the server answered the login with {reply.error!r}")
+            raise ReadError(Reason.AUTH, "the server answered the login with an error")
         self._refused, self._pause = b"", 0.0
 
     def _is_wanted(self, connection: Connection, deadline: float) -> bool:

@@ -103,7 +103,7 @@ def test_help_names_the_keys(family: Family) -> None:
 def test_labels_are_lawful(section: Section, row: Row) -> None:
     """A row's labels are none of those that others set, and configured labels cannot take them."""
     names = {*dict(row.labels), *row.dynamic} | ({row.label} if row.scale is Scale.TEXT else set())
-    if row.kind is Kind.HISTOGRAM:
+    if row.kind is Kind.GAUGE_HISTOGRAM:
         names.remove("le")
     assert all(re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in names)
     assert not names & TAKEN_LABELS
