@@ -1,6 +1,6 @@
 """Certificates made with the openssl command, for servers and clients of tests."""
 
-import datetime
+import datetime as dt
 import shutil
 import subprocess
 from pathlib import Path
@@ -25,8 +25,8 @@ class Pair(NamedTuple):
     def ends(self) -> float:
         """Return when the certificate ends, in Unix seconds, as openssl says it."""
         text = openssl("x509", "-in", self.cert, "-noout", "-enddate").strip()
-        ends = datetime.datetime.strptime(text, "notAfter=%b %d %H:%M:%S %Y GMT")  # noqa: DTZ007
-        return ends.replace(tzinfo=datetime.UTC).timestamp()
+        ends = dt.datetime.strptime(text, "notAfter=%b %d %H:%M:%S %Y GMT")  # noqa: DTZ007
+        return ends.replace(tzinfo=dt.UTC).timestamp()
 
 
 class Authority:

@@ -26,9 +26,7 @@ def need_namespaces() -> None:
     for program in ("ip", "unshare"):
         if not shutil.which(program):
             pytest.skip(f"needs the {program} command")
-    done = subprocess.run(
-        ["unshare", "--net", "--mount", "true"], check=False, capture_output=True
-    )
+    done = subprocess.run(["unshare", "--net", "--mount", "true"], check=False, capture_output=True)
     if done.returncode:
         pytest.skip(f"namespaces cannot be made here: {done.stderr.decode().strip()}")
 
@@ -104,6 +102,8 @@ def cable() -> Iterator[Cable]:
 
 def with_files(**files: Path) -> tuple[str, ...]:
     """Return what starts a program for which files of /etc are others: ``with_files(hosts=x)``."""
-    mounts = [f"mount --bind '{path}' /etc/{name.replace('_', '.')}" for name, path in files.items()]
+    mounts = [
+        f"mount --bind '{path}' /etc/{name.replace('_', '.')}" for name, path in files.items()
+    ]
     script = " && ".join(["mount --make-rprivate /", *mounts, 'exec "$@"'])
     return ("unshare", "--mount", "sh", "-c", script, "sh")

@@ -33,7 +33,9 @@ class Daemon(Exporter):
 
     def resident(self) -> int:
         """Return the bytes of memory that the daemon occupies."""
-        found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{self.process.pid}/status").read_text())
+        found = re.search(
+            r"VmRSS:\s+(\d+) kB", Path(f"/proc/{self.process.pid}/status").read_text()
+        )
         assert found
         return int(found[1]) * 1024
 

@@ -79,9 +79,7 @@ def test_wrong_password_is_tried_once(guarded: Memcached, watch: Watch, shared: 
     assert "the server refuses user or password" in line
 
 
-def test_corrected_password_is_used_at_once(
-    guarded: Memcached, watch: Watch, shared: Path
-) -> None:
+def test_corrected_password_is_used_at_once(guarded: Memcached, watch: Watch, shared: Path) -> None:
     """The first scrape after the file is right is up, however long the pause would last."""
     password = shared / "password"
     found = watch(guarded.address, from_file(password, "wrong"))
@@ -138,9 +136,7 @@ def test_unusable_password_file(
 
 
 @pytest.mark.skipif(not is_root(), reason="needs root to become another user")
-def test_unreadable_password_file_as_nobody(
-    guarded: Memcached, watch: Watch, shared: Path
-) -> None:
+def test_unreadable_password_file_as_nobody(guarded: Memcached, watch: Watch, shared: Path) -> None:
     """A file that only root can read is said to be so when the exporter is not root."""
     module = from_file(shared / "password", "s3cret")
     (shared / "password").chmod(0o600)
@@ -199,15 +195,15 @@ def test_the_prober_logs_in_too(guarded: Memcached, watch: Watch, shared: Path) 
     assert counts(guarded) == (before[0] + 3, 0)
 
 
-def test_the_prober_does_not_hammer_either(
-    guarded: Memcached, watch: Watch, shared: Path
-) -> None:
+def test_the_prober_does_not_hammer_either(guarded: Memcached, watch: Watch, shared: Path) -> None:
     """A prober with a wrong password tries it once, and counts all its failures."""
     module = from_file(shared / "password", "wrong")[:-1] + ", probe: {interval: 20ms}}"
     found = watch(guarded.address, module)
     assert eventually(
-        lambda: found.up() == 0
-        and (found.get("memcached_probe_failures_total", operation="noop") or 0) >= 10
+        lambda: (
+            found.up() == 0
+            and (found.get("memcached_probe_failures_total", operation="noop") or 0) >= 10
+        )
     )
     assert counts(guarded)[1] == 2
 
@@ -231,7 +227,7 @@ def test_full_server_with_login(
     found = watch(server.address, from_file(shared / "password", "s3cret"))
     with contextlib.ExitStack() as stack:
         for _ in range(100):
-            stack.enter_context(socket.create_connection((server.host, server.port)))
+            stack.enter_context(socket.create_connection((server.host, server.port), timeout=5))
         time.sleep(0.2)
         for _ in range(20):
             assert found.up() == 0

@@ -86,9 +86,7 @@ def test_reload_over_http(memcached: Start, configured: Configured, shared: Path
     assert servers_on(running.samples()) == {second.address}
 
 
-def test_reload_over_http_is_off(
-    memcached: Start, configured: Configured, shared: Path
-) -> None:
+def test_reload_over_http_is_off(memcached: Start, configured: Configured, shared: Path) -> None:
     """Unless it is switched on, nobody reloads over HTTP, and the refusal names the flag."""
     first, second = memcached(), memcached()
     running = configured(listing(first))
@@ -159,9 +157,7 @@ def test_targets_follow_the_list_of_what_is_allowed(
     assert eventually(lambda: count(server, "curr_connections") == before)
 
 
-def test_paths_and_names_follow(
-    memcached: Start, configured: Configured, shared: Path
-) -> None:
+def test_paths_and_names_follow(memcached: Start, configured: Configured, shared: Path) -> None:
     """New paths and names of metrics are those of the next request."""
     server = memcached()
     running = configured(listing(server), LIFECYCLE)
@@ -173,9 +169,7 @@ def test_paths_and_names_follow(
     assert sample("memcached_up", server=server.address) in running.samples("/stats")
 
 
-def test_flags_stay_above_the_file(
-    memcached: Start, configured: Configured, shared: Path
-) -> None:
+def test_flags_stay_above_the_file(memcached: Start, configured: Configured, shared: Path) -> None:
     """What a flag says is not changed by a new file."""
     first, second = memcached(), memcached()
     running = configured("{}\n", LIFECYCLE, f"--memcached.address={first.address}")
@@ -208,9 +202,7 @@ def test_broken_file_at_the_start(shared: Path, text: str) -> None:
     assert f": {path}:" in refused_start(f"--config.file={path}")
 
 
-def test_a_server_that_comes_back(
-    memcached: Start, configured: Configured, shared: Path
-) -> None:
+def test_a_server_that_comes_back(memcached: Start, configured: Configured, shared: Path) -> None:
     """A server that was removed and is added again is read over a new connection."""
     first, second = memcached(), memcached()
     running = configured(listing(first, second), LIFECYCLE)

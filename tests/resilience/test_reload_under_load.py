@@ -47,9 +47,7 @@ def test_a_removed_server_that_hangs(
     assert eventually(lambda: count(hung, "curr_connections") == alone)
 
 
-def test_probers_start_and_stop(
-    memcached: Start, configured: Configured, shared: Path
-) -> None:
+def test_probers_start_and_stop(memcached: Start, configured: Configured, shared: Path) -> None:
     """A prober comes with its server and goes with it: thread, connection and series."""
     kept, other = memcached(), memcached()
     alone = count(other, "curr_connections")
@@ -58,7 +56,9 @@ def test_probers_start_and_stop(
         running.samples()
     threads = running.threads()
     plain, probed = listing(kept), listing(other, more=", module: probed")
-    probes = sample("memcached_probe_duration_seconds_count", server=other.address, operation="noop")
+    probes = sample(
+        "memcached_probe_duration_seconds_count", server=other.address, operation="noop"
+    )
     for _ in range(3):
         (shared / "exporter.yml").write_text(probed + plain.partition("\n")[2] + PROBED)
         reload(running)

@@ -1,7 +1,6 @@
 """Secrets appear nowhere: a marker is planted in each of them and searched for everywhere."""
 
 import contextlib
-import os
 import re
 import signal
 import socket
@@ -10,12 +9,13 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from tests.processes import Memcached
 from tests.resilience.certificates import Authority
-from tests.resilience.support import Daemon
+from tests.resilience.support import Daemon, refused_start
 from tests.web.clients import eventually, talk
 
 IN_FILE, IN_ENVIRONMENT = "marker-0f-the-file", "marker-0f-the-environment"
@@ -64,17 +64,27 @@ def parrots() -> Iterator[list[Parrot]]:
         parrot.close()
 
 
-@pytest.mark.parametrize("form", ["logfmt", "json"])
-def test_markers_are_nowhere(
+class Scene(NamedTuple):
+    """Servers with secrets, and a configuration that knows them."""
+
+    guarded: Memcached
+    secure: Memcached
+    parrot: str
+    key: Path
+    """The exporter's own key."""
+    text: str
+    shared: Path
+
+
+@pytest.fixture
+def scene(
     memcached: Callable[..., Memcached],
-    configured: Callable[..., Daemon],
     authority: Authority,
     parrots: list[Parrot],
     shared: Path,
     monkeypatch: pytest.MonkeyPatch,
-    form: str,
-) -> None:
-    """Neither log nor page nor error nor command line has a password or a key, whatever happens."""
+) -> Scene:
+    """Plant the markers."""
     monkeypatch.setenv(VARIABLE, IN_ENVIRONMENT)
     (shared / "users").write_text(f"mon:{IN_FILE}\n")
     (shared / "password").write_text(f"{IN_FILE}\n")
@@ -94,67 +104,93 @@ def test_markers_are_nowhere(
         (secure.address, "tls"),
         *((parrot.address, "file") for parrot in parrots),
     ]
-    text = (
-        "servers:\n"
-        + "".join(f'  - {{address: "{a}", module: {m}}}\n' for a, m in servers)
-        + "modules:\n"
-        + "".join(f"  {name}: {module}\n" for name, module in modules.items())
-        + "scrape: {allow: [127.0.0.1]}\n"
-    )
-    running = configured(
-        text, "--log.level=debug", f"--log.format={form}", "--web.enable-lifecycle"
-    )
-    seen: list[str] = []
+    lines = [
+        "servers:",
+        *(f'  - {{address: "{address}", module: {module}}}' for address, module in servers),
+        "modules:",
+        *(f"  {name}: {module}" for name, module in modules.items()),
+        "scrape: {allow: [127.0.0.1]}",
+    ]
+    text = "\n".join(lines) + "\n"
+    return Scene(guarded, secure, parrots[0].address, key, text, shared)
 
-    def ask(path: str, method: str = "GET") -> None:
-        answer = running.request(path, method=method)
-        seen.append(f"{answer.status} {answer.headers} {answer.text}")
 
-    def look_around() -> None:
+class Witness:
+    """Remembers all that a daemon says to whoever asks."""
+
+    def __init__(self, running: Daemon, scene: Scene) -> None:
+        self.running = running
+        self.scene = scene
+        self.seen: list[str] = []
+
+    def ask(self, path: str, method: str = "GET") -> None:
+        """Send one request."""
+        answer = self.running.request(path, method=method)
+        self.seen.append(f"{answer.status} {answer.headers} {answer.text}")
+
+    def look_around(self) -> None:
+        """Ask for everything."""
         for path in ("/metrics", "/metrics", "/", "/-/healthy", "/config", "/nope", "/debug"):
-            ask(path)
-        for module in (*modules, "nope", ""):
-            for target in (guarded.address, secure.address, parrots[0].address, "127.0.0.1:1", "?"):
-                ask(f"/scrape?target={target}&module={module}&debug=true")
-        ask("/-/reload", method="POST")
-        seen.append(talk((running.host, running.port), b"\x16\x03\x01 nonsense\r\n\r\n").decode())
+            self.ask(path)
+        addresses = (self.scene.guarded.address, self.scene.secure.address, self.scene.parrot)
+        for module in ("file", "env", "tls", "nope", ""):
+            for target in (*addresses, "127.0.0.1:1", "?"):
+                self.ask(f"/scrape?target={target}&module={module}&debug=true")
+        self.ask("/-/reload", method="POST")
+        place = (self.running.host, self.running.port)
+        self.seen.append(talk(place, b"\x16\x03\x01 nonsense\r\n\r\n").decode())
 
-    look_around()
-    pages = "".join(seen)
-    assert f'memcached_up{{server="{guarded.address}"}} 1' in pages
-    assert f'memcached_up{{server="localhost:{guarded.port}"}} 0' in pages
-    (shared / "password").write_text(f"{IN_FILE} and more\n")
-    key.write_text(key.read_text().replace("BEGIN", "BROKEN"))
-    guarded.restart()
-    secure.restart()
-    look_around()
-    (shared / "password").write_text(f"{IN_FILE}-wrong\n")
-    look_around()
-    path = shared / "exporter.yml"
-    for broken in (
-        text.replace("password_file: password", f"password: {IN_FILE}"),
-        text.replace("password_file: password", f"password_file: {{x: {IN_FILE}}}"),
+
+def broken(text: str) -> tuple[str, ...]:
+    """Return configurations in which a secret stands where it must not."""
+    file = "password_file: password"
+    return (
+        text.replace(file, f"password: {IN_FILE}"),
+        text.replace(file, f"password_file: {{x: {IN_FILE}}}"),
         text + f"auth: {IN_FILE}\n",
         text.replace(f"password_env: {VARIABLE}", f"password_env: [{IN_ENVIRONMENT}]"),
         text + f'x: "{IN_FILE}\n',
-    ):
-        path.write_text(broken)
+    )
+
+
+@pytest.mark.parametrize("form", ["logfmt", "json"])
+def test_markers_are_nowhere(scene: Scene, configured: Callable[..., Daemon], form: str) -> None:
+    """Neither log nor page nor error nor command line has a password or a key, whatever happens."""
+    secrets = (IN_FILE, IN_ENVIRONMENT, *words_of(scene.key))
+    flags = ("--log.level=debug", f"--log.format={form}", "--web.enable-lifecycle")
+    running = configured(scene.text, *flags)
+    witness = Witness(running, scene)
+    witness.look_around()
+    pages = "".join(witness.seen)
+    assert f'memcached_up{{server="{scene.guarded.address}"}} 1' in pages
+    assert f'memcached_up{{server="localhost:{scene.guarded.port}"}} 0' in pages
+    (scene.shared / "password").write_text(f"{IN_FILE} and more\n")
+    scene.key.write_text(scene.key.read_text().replace("BEGIN", "BROKEN"))
+    scene.guarded.restart()
+    scene.secure.restart()
+    witness.look_around()
+    (scene.shared / "password").write_text(f"{IN_FILE}-wrong\n")
+    witness.look_around()
+    path = scene.shared / "exporter.yml"
+    for text in broken(scene.text):
+        path.write_text(text)
         running.process.send_signal(signal.SIGHUP)
-        ask("/-/reload", method="POST")
-        assert seen[-1].startswith("500")
+        witness.ask("/-/reload", method="POST")
+        assert witness.seen[-1].startswith("500")
+        witness.seen.append(refused_start(f"--config.file={path}"))
         check = subprocess.run(
             [sys.executable, "-m", "exporter", "config", "check", str(path)],
             capture_output=True,
             check=False,
         )
         assert check.returncode == 2
-        seen.append((check.stdout + check.stderr).decode())
+        witness.seen.append((check.stdout + check.stderr).decode())
     assert eventually(lambda: "probe failed" in running.log)
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(running.process.pid, signal.SIGTERM)
     command = Path(f"/proc/{running.process.pid}/cmdline").read_bytes().decode()
+    running.process.terminate()
     running.process.wait(timeout=10)
-    everything = {"pages": "".join(seen), "log": running.log, "command line": command}
+    everything = {"pages": "".join(witness.seen), "log": running.log, "command line": command}
     for where, found in everything.items():
-        for marker in (IN_FILE, IN_ENVIRONMENT, *words_of(mine.key)):
-            assert marker not in found, re.findall(rf".*{re.escape(marker)}.*", found)[:3] + [where]
+        for secret in secrets:
+            hits = [match.start() for match in re.finditer(re.escape(secret), found)]
+            assert not hits, (where, found[max(0, hits[0] - 80) : hits[0] + 40])

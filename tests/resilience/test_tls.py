@@ -38,9 +38,7 @@ def failing(found: Watched, reason: str, text: str, seconds: float = 2.0) -> Non
 
 
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
-def test_right_certificate(
-    memcached: Start, watch: Watch, authority: Authority, name: str
-) -> None:
+def test_right_certificate(memcached: Start, watch: Watch, authority: Authority, name: str) -> None:
     """With the right authority all is read over one held connection; the end is openssl's."""
     pair = authority.issue()
     server = memcached(*pair.serve())
@@ -140,9 +138,7 @@ def test_client_certificate(
     memcached: Start, watch: Watch, authority: Authority, known: bool
 ) -> None:
     """A server that wants a certificate gets it; without one the scrape fails in time."""
-    server = memcached(
-        *authority.issue().serve("ssl_verify_mode=2", f"ssl_ca_cert={authority.ca}")
-    )
+    server = memcached(*authority.issue().serve("ssl_verify_mode=2", f"ssl_ca_cert={authority.ca}"))
     mine = authority.issue("DNS:monitor")
     more = f"cert_file: {mine.cert}, key_file: {mine.key}" if known else ""
     found = watch(server.address, tls(authority, more))
@@ -155,9 +151,7 @@ def test_client_certificate(
 
 
 @pytest.mark.parametrize("version", ["TLS12", "TLS13"])
-def test_lowest_version(
-    memcached: Start, watch: Watch, authority: Authority, version: str
-) -> None:
+def test_lowest_version(memcached: Start, watch: Watch, authority: Authority, version: str) -> None:
     """A server of today is read whichever version is the lowest."""
     server = memcached(*authority.issue().serve())
     assert watch(server.address, tls(authority, f"min_version: {version}")).up() == 1
