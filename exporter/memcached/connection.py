@@ -154,6 +154,8 @@ _MEANINGS: tuple[tuple[type[OSError], Reason, str], ...] = (
     # A unix socket whose queue is full says so at once, where TCP lets the client wait.
     (BlockingIOError, Reason.TIMEOUT, "no connection before the deadline"),
     (TimeoutError, Reason.TIMEOUT, "no connection before the deadline"),
+    (ssl.SSLEOFError, Reason.CLOSED, "the server closed the connection"),
+    (ssl.SSLZeroReturnError, Reason.CLOSED, "the server closed the connection"),
     (ssl.SSLError, Reason.TLS, ""),
     (ConnectionRefusedError, Reason.REFUSED, ""),
     (FileNotFoundError, Reason.REFUSED, "the socket does not exist"),

@@ -30,12 +30,18 @@ class Door:
             raise
 
     def explain(self, error: ReadError, deadline: float) -> None:
-        """Raise a ReadError that says why a new connection broke, if the server tells.
+        """Raise a ReadError that says better why a new connection broke, if that can be known.
 
-        A full server says so in plain text and closes, also where TLS was to begin.
+        A full server says so in plain text and closes, also where TLS was to begin. One that wants
+        a client certificate closes without a word.
         """
         if error.reason in {Reason.CLOSED, Reason.TLS}:
             raise_for_connection(first_words(self._address, deadline, self._permit))
+        if error.reason is Reason.CLOSED and self._keeper:
+            raise ReadError(
+                Reason.TLS,
+                "the server closed the connection as TLS began: does it want a client certificate?",
+            ) from error
 
     def _open(self, deadline: float) -> Connection:
         if self._login is None:
