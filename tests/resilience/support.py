@@ -80,6 +80,15 @@ def count(server: Memcached, key: str) -> int:
     return int(server.stats()[key])
 
 
+def at_rest(server: Memcached) -> int:
+    """Return the server's open connections once it has noticed the end of earlier ones."""
+    before, now = -1, count(server, "curr_connections")
+    while before != now:
+        time.sleep(0.05)
+        before, now = now, count(server, "curr_connections")
+    return now
+
+
 def settle(daemon: Exporter, threads: int, files: int, seconds: float = 5) -> None:
     """Wait until the daemon has no more threads and open files than that."""
     deadline = time.monotonic() + seconds

@@ -107,7 +107,7 @@ def test_a_crowd_leaves_nothing_behind(
         running.samples()
         running.samples()
         threads, files = running.threads(), running.descriptors()
-        for _ in range(30):
+        for _ in range(15):
             running.samples()
         settle(running, threads, files)
 

@@ -127,7 +127,7 @@ def test_dns_server_that_never_answers(
     memcached: Start, watch: Watch, silent_resolver: Path
 ) -> None:
     """Scrapes end at their deadlines, share one thread for the name, and leave nothing behind."""
-    module = "{timeout: 200ms}"
+    module = "{timeout: 100ms}"
     prefix = with_files(resolv_conf=silent_resolver)
     found = watch("cache.test:11211", module, prefix=prefix)
     with elapsed_below(0.5):

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.processes import Memcached, parse, sample
-from tests.resilience.support import Daemon, count, servers_on, settle
+from tests.resilience.support import Daemon, at_rest, count, servers_on, settle
 from tests.resilience.test_reload import LIFECYCLE, listing, reload
 from tests.web.clients import eventually
 
@@ -23,7 +23,7 @@ def test_a_removed_server_that_hangs(
 ) -> None:
     """A server that is removed while a scrape waits for it leaves no connection behind."""
     kept, hung = memcached(), memcached()
-    alone = count(hung, "curr_connections")
+    alone = at_rest(hung)
     running = configured(listing(kept, hung), LIFECYCLE)
     for _ in range(3):
         running.samples()
@@ -50,7 +50,7 @@ def test_a_removed_server_that_hangs(
 def test_probers_start_and_stop(memcached: Start, configured: Configured, shared: Path) -> None:
     """A prober comes with its server and goes with it: thread, connection and series."""
     kept, other = memcached(), memcached()
-    alone = count(other, "curr_connections")
+    alone = at_rest(other)
     running = configured(listing(kept, other), LIFECYCLE)
     for _ in range(5):
         running.samples()
@@ -95,7 +95,7 @@ def test_fifty_reloads_under_scrapes(
 ) -> None:
     """While the configuration changes all the time each page is whole, and nothing is left over."""
     servers = [memcached() for _ in range(3)]
-    alone = [count(server, "curr_connections") for server in servers]
+    alone = [at_rest(server) for server in servers]
     path = shared / "exporter.yml"
     texts = itertools.cycle(
         [
