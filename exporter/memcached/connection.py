@@ -184,6 +184,8 @@ def read_error(error: OSError) -> ReadError:
 def _words(error: OSError) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"the certificate is not accepted: {error.verify_message}"
+    if isinstance(error, ssl.SSLError) and "ALERT" in str(error.reason):
+        return f"the server refuses the handshake: {error.reason}"
     if isinstance(error, ssl.SSLError):
         return f"{error.reason or error}: does the server speak TLS here?"
     return (error.strerror or str(error)).lower()
