@@ -179,7 +179,7 @@ def test_a_bad_place_to_listen_names_value_and_remedy(text: str, remedy: str) ->
 def test_the_daemon_listens_where_it_is_told(
     exporter: Callable[..., Exporter], listen: str, answering: list[str], silent: list[str]
 ) -> None:
-    """Each form of a listen address opens exactly the addresses that it names."""
+    """Each form of a listen address opens exactly the addresses that it names (C14)."""
     daemon = exporter(listen=listen)
     assert daemon.request("/-/healthy").status == 200
     for host in answering:

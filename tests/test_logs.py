@@ -162,7 +162,7 @@ def test_random_texts_stay_on_their_line(
 def test_a_server_that_stays_down_is_told_once(
     exporter: Callable[..., Exporter], style: str
 ) -> None:
-    """Two hundred scrapes of a dead server are one line, and its return is one more."""
+    """Two hundred scrapes of a dead server are one line, and its return is one more (D11)."""
     port = free_port()
     daemon = exporter(f"--memcached.address=127.0.0.1:{port}", f"--log.format={style}")
     for _ in range(200):

@@ -147,7 +147,7 @@ def test_isal_is_used_where_it_is_installed() -> None:
     "accept", ["", "*/*", "text/plain", "application/openmetrics-text; version=1.0.0"]
 )
 def test_headers_match_the_body(site: Site, path: str, accept: str, encoding: str) -> None:
-    """Type, length, coding and end mark say what the body is, in each combination."""
+    """Type, length, coding and end mark say what the body is, in each combination (C04)."""
     target = f"{path}?target={site.address}" if path == "/scrape" else path
     answer = site.exporter.request(target, Accept=accept, Accept_Encoding=encoding)
     assert answer.status == 200

@@ -69,7 +69,7 @@ def test_a_request_without_a_version_is_answered(site: Site) -> None:
 @pytest.mark.parametrize("method", REFUSED)
 @pytest.mark.parametrize("path", ["/metrics", "/scrape", "/", "/-/healthy", "/-/ready"])
 def test_other_methods_are_refused(site: Site, method: str, path: str) -> None:
-    """All but GET and HEAD get 405 with the methods that work, and no server is read."""
+    """All but GET and HEAD get 405 with the methods that work, and no server is read (C01)."""
     before = site.asked()
     target = f"{path}?target={site.address}" if path == "/scrape" else path
     answer = site.exporter.request(target, method=method)
@@ -100,7 +100,7 @@ def test_head_is_get_without_the_body(site: Site, path: str) -> None:
     "path", ["/nope", "/favicon.ico", "/metrics/", "/METRICS", "/-/", "/-/healthy/", "/robots.txt"]
 )
 def test_unknown_paths_read_no_server(site: Site, path: str) -> None:
-    """An unknown path is 404 with a hint, and costs memcached nothing."""
+    """An unknown path is 404 with a hint, and costs memcached nothing (C02)."""
     before = site.asked()
     answer = site.exporter.request(path)
     assert answer.status == 404
