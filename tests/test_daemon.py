@@ -41,7 +41,7 @@ def test_a_real_server_is_up(
 def test_the_exporter_may_start_first(
     memcached: Callable[..., Memcached], exporter: Callable[..., Exporter]
 ) -> None:
-    """A server that comes later, goes and comes again is up and down without a restart here (D01)."""
+    """A server that comes later, goes and comes again needs no restart here (D01)."""
     port = free_port()
     key = sample("memcached_up", server=f"127.0.0.1:{port}")
     daemon = exporter(f"--memcached.address=127.0.0.1:{port}")

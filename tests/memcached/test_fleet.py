@@ -168,7 +168,7 @@ def test_an_error_inside_blanks_one_server_only(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Whatever goes wrong in the exporter itself stays with the server where it went wrong (C05)."""
+    """What goes wrong in the exporter itself stays with the server where it went wrong (C05)."""
     fleet = make(memcached().address, memcached().address)
 
     def fail(deadline: float) -> None:

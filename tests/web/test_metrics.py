@@ -172,7 +172,7 @@ def test_odd_label_values_come_through(
     tmp_path: Path,
     accept: str,
 ) -> None:
-    """Quotes, backslashes, line ends and other scripts in labels are the same after parsing (C07)."""
+    """Quotes, backslashes, line ends and other scripts in labels survive parsing (C07)."""
     odd = 'a "b" \\n \\\\ \n é 漢 {x="y"}, 1 # \\'
     server = fake("--set", 'version 1.6 "q\\z')
     socket_path = '/run/a "b" {c}\\n é.sock'
