@@ -173,7 +173,7 @@ def test_more_signals_change_nothing(
     daemon = exporter(f"--memcached.address={server.address}", "--memcached.timeout=60s")
     daemon.samples()
     if hang:
-        os.kill(server.process.pid, signal.SIGSTOP)
+        server.freeze()
         with pytest.raises(TimeoutError):
             daemon.request("/metrics", timeout=0.2)
     daemon.process.send_signal(signal.SIGTERM)

@@ -1,7 +1,6 @@
 """Faults of servers and networks that operators ran into; the names carry the reports' ids."""
 
 import contextlib
-import signal
 import socket
 import time
 from collections.abc import Callable
@@ -43,7 +42,7 @@ def test_b02_server_accepts_but_never_answers(
     assert found.get("memcached_up") == 1
     found()
     threads, files = found.daemon.threads(), found.daemon.descriptors()
-    server.process.send_signal(signal.SIGSTOP)
+    server.freeze()
     with ThreadPoolExecutor(10) as clients:
         began = time.monotonic()
         pages = list(clients.map(lambda _: found.daemon.samples(), range(50)))
@@ -53,7 +52,7 @@ def test_b02_server_accepts_but_never_answers(
     found()
     assert found.errors("timeout") == 51
     settle(found.daemon, threads, files)
-    server.process.send_signal(signal.SIGCONT)
+    server.thaw()
     assert found().get("memcached_up") == 1
     assert found.names() > DOWN
 
@@ -66,14 +65,14 @@ def test_b02_five_hundred_scrapes_of_a_hung_server(
     found = page(server.address, "--memcached.timeout=5ms")()
     found()
     threads, files = found.daemon.threads(), found.daemon.descriptors()
-    server.process.send_signal(signal.SIGSTOP)
+    server.freeze()
     before = found().errors("timeout")
     for _ in range(500):
         assert found.daemon.request("/metrics").status == 200
     assert found().errors("timeout") == before + 501
     settle(found.daemon, threads, files)
     assert len(found.warnings()) == 1
-    server.process.send_signal(signal.SIGCONT)
+    server.thaw()
     deadline = time.monotonic() + 10
     while found().get("memcached_up") != 1:
         assert time.monotonic() < deadline

@@ -1,7 +1,6 @@
 """Real servers that restart, hang, fill up, kick or refuse the exporter."""
 
 import contextlib
-import signal
 import socket
 import threading
 import time
@@ -32,11 +31,11 @@ NOT_ASKED_IN_TIME = "no whole answer before the deadline after 0 bytes"
 @contextlib.contextmanager
 def stopped(server: Memcached) -> Iterator[None]:
     """Let a server hang for a while: it accepts connections and never answers."""
-    server.process.send_signal(signal.SIGSTOP)
+    server.freeze()
     try:
         yield
     finally:
-        server.process.send_signal(signal.SIGCONT)
+        server.thaw()
 
 
 @contextlib.contextmanager

@@ -1,7 +1,6 @@
 """The prober by itself: what it measures, what it writes, and what it makes of failures."""
 
 import contextlib
-import signal
 import socket
 import time
 from collections import Counter
@@ -127,12 +126,12 @@ def test_a_stopped_server_counts_failures_and_recovers(
     server = memcached()
     probe = probed(server.address, "canary", timeout=0.3)
     assert probe(2) == {"noop": 2, "get": 2}
-    server.process.send_signal(signal.SIGSTOP)
+    server.freeze()
     began = time.monotonic()
     assert probe(3) == {"noop": 2, "get": 2}
     assert time.monotonic() - began < 4
     assert probe.failures == {"noop": 3, "get": 3}
-    server.process.send_signal(signal.SIGCONT)
+    server.thaw()
     assert eventually(lambda: probe().get("get", 0) > 2)
     answered, failures = probe(0), dict(probe.failures)
     assert probe(4) == {operation: number + 4 for operation, number in answered.items()}
@@ -148,9 +147,9 @@ def test_failures_leak_nothing(
     probe = probed(server.address, "canary", timeout=0.02)
     probe()
     before = descriptors()
-    server.process.send_signal(signal.SIGSTOP)
+    server.freeze()
     probe(10)
-    server.process.send_signal(signal.SIGCONT)
+    server.thaw()
     probe()
     assert descriptors() == before
     assert eventually(lambda: int(server.stats()["curr_connections"]) == 2)  # and this one

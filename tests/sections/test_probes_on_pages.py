@@ -115,11 +115,11 @@ def test_a_hung_server_and_its_recovery(
     server = memcached()
     page = sectioned(server.address, timeout="100ms", probe={"interval": "20ms"})
     assert eventually(lambda: count(page, "noop") > 3)
-    server.process.send_signal(signal.SIGSTOP)
+    server.freeze()
     assert eventually(lambda: failures(page, "noop") >= 3)
     assert page.get("memcached_up") == 0
     answered = count(page, "noop")
-    server.process.send_signal(signal.SIGCONT)
+    server.thaw()
     assert eventually(lambda: count(page, "noop") > answered + 3)
     failed = failures(page, "noop")
     assert page.get("memcached_up") == 1
@@ -136,7 +136,7 @@ def test_the_daemon_stops_with_a_prober(
     page = sectioned(server.address, timeout="30s", probe={"interval": "20ms"})
     assert eventually(lambda: count(page, "noop") > 0)
     if hung:
-        server.process.send_signal(signal.SIGSTOP)
+        server.freeze()
         time.sleep(0.1)
     page.daemon.process.send_signal(signal.SIGTERM)
     assert page.daemon.process.wait(5) == 0
@@ -173,9 +173,9 @@ def test_many_probers(memcached: Callable[..., Memcached], sectioned: Callable[.
     page = sectioned(server.address, timeout="50ms", probe={"interval": "5ms"})
     assert eventually(lambda: count(page, "noop") > 5)
     threads, files = page.daemon.threads(), page.daemon.descriptors()
-    server.process.send_signal(signal.SIGSTOP)
+    server.freeze()
     assert eventually(lambda: failures(page, "noop") > 8)
-    server.process.send_signal(signal.SIGCONT)
+    server.thaw()
     answered = count(page, "noop")
     assert eventually(lambda: count(page, "noop") > answered + 5)
     assert eventually(lambda: page.daemon.descriptors() <= files)

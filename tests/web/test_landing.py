@@ -1,8 +1,6 @@
 """The page for people: what it shows, and that no server can write into it."""
 
-import os
 import re
-import signal
 from collections.abc import Callable
 from html import unescape
 from html.parser import HTMLParser
@@ -124,7 +122,7 @@ def test_the_page_over_http(
     ((address, state, version, when, _),) = rows(daemon.request("/").text)
     assert (address, state, version) == (server.address, "up", known)
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", when)
-    os.kill(server.process.pid, signal.SIGSTOP)
+    server.freeze()
     daemon.samples()
     ((_, state, version, _, _),) = rows(daemon.request("/").text)
     assert (state, version) == ("down: timeout", known)

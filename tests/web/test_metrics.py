@@ -1,8 +1,6 @@
 """``/metrics`` with real servers: deadline, health beside it, odd labels."""
 
 import json
-import os
-import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -59,7 +57,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
         pair = Pair(*started)  # type: ignore[arg-type]
         for daemon in (pair.up, pair.down):
             assert 1 in daemon.samples().values()
-        os.kill(pair.stopped.process.pid, signal.SIGSTOP)
+        pair.stopped.freeze()
         yield pair
     finally:
         for process in started:
