@@ -1,5 +1,5 @@
 # Every target sets up what it needs: a virtual environment in .venv with the locked packages,
-# and, for run, test and bench, the missing Debian or Ubuntu packages (as root or with sudo).
+# and, for run, test, bench and soak, the missing Debian or Ubuntu packages (as root or with sudo).
 
 PYTHON_DIRS = exporter tests bench
 BIN = .venv/bin
@@ -8,14 +8,15 @@ export PATH := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test lint format bench lock clean
+.PHONY: help run test lint format bench soak lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  \1\t/p' Makefile | expand -t 12
 	@echo
 	@echo 'run takes   LISTEN=:9151, MEMCACHED=host:port, ARGS="more flags of the exporter"'
 	@echo 'test takes  PYTEST_ARGS="-k words"'
-	@echo 'bench takes BENCH_ARGS, lock takes LOCK_ARGS="--upgrade"'
+	@echo 'bench takes BENCH_ARGS, soak takes SOAK_ARGS="--minutes 8 --seed 7"'
+	@echo 'lock takes  LOCK_ARGS="--upgrade"'
 	@echo 'all take    PYTHON=python3.12, where the first Python found is not the one to use'
 	@echo
 	@echo 'run and test install missing packages with apt-get. On a machine with systemd, the'
@@ -46,6 +47,11 @@ bench: ## run the benchmarks
 	@scripts/need.sh memcached:memcached
 	@scripts/setup.sh dev
 	$(BIN)/python -m bench $(BENCH_ARGS)
+
+soak: ## scrape for minutes while servers and clients misbehave, and check each page
+	@scripts/need.sh memcached:memcached
+	@scripts/setup.sh dev
+	$(BIN)/python -m bench.soak $(SOAK_ARGS)
 
 lock: ## write requirements.lock and requirements-dev.lock anew from pyproject.toml
 	@scripts/lock.sh $(LOCK_ARGS)

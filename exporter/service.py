@@ -4,7 +4,7 @@ A reload builds all of it anew from the files and swaps it whole, or changes not
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import structlog
 
@@ -40,15 +40,19 @@ class Service:
         return self._routes(request)
 
     def start_probers(self) -> None:
-        """Begin to probe the servers whose modules want it."""
-        self._probers = probers(
+        """Probe the servers whose modules want it; those that are configured as before go on."""
+        running = {prober.server: prober for prober in self._probers}
+        wanted = probers(
             self.configuration.servers,
             self.telemetry.observe_probe,
             self.telemetry.count_probe_failure,
         )
+        self._probers = [running.pop(prober.server, prober) for prober in wanted]
+        self._stop(running.values())
         for prober in self._probers:
-            self.telemetry.expect_probes(prober.operations, prober.server.address.text)
-            prober.start()
+            if prober in wanted:
+                self.telemetry.expect_probes(prober.operations, prober.server.address.text)
+                prober.start()
 
     def reload(self) -> str:
         """Load the configuration again; return what is wrong with it, nothing when all is well.
@@ -64,7 +68,6 @@ class Service:
                 _log.error("configuration is not reloaded", error=str(error))
                 return str(error)
             before = self._fleet
-            self._stop_probers()
             self.configuration = configuration
             self._fleet = Fleet(configuration, self.telemetry.count_error, previous=before)
             self._routes = self._new_routes()
@@ -77,14 +80,13 @@ class Service:
     def close(self) -> bool:
         """End probers and connections; return whether no scrape is under way."""
         with self._lock:
-            self._stop_probers()
+            self._stop(self._probers)
             return self._fleet.close()
 
     def _new_routes(self) -> Routes:
         return Routes(self.configuration, self._fleet, self.telemetry, self.reload)
 
-    def _stop_probers(self) -> None:
-        for prober in self._probers:
+    def _stop(self, ended: Iterable[Prober]) -> None:
+        for prober in ended:
             prober.stop()
             self.telemetry.forget_probes(prober.operations, prober.server.address.text)
-        self._probers.clear()
