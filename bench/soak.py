@@ -118,7 +118,7 @@ class Soak:
         """Scrape as Prometheus does, all pages at once, and check them."""
         self._ticks += 1
         streams = [*self._streams, *([self._text] if self._ticks % _TEXT_EVERY == 0 else [])]
-        tasks = [pool.submit(stream.fetch, self.diary.reloads) for stream in streams]
+        tasks = [pool.submit(stream.fetch) for stream in streams]
         answers = [task.result() for task in tasks]
         for stream, answer in zip(streams, answers, strict=True):
             faults = stream.faults(answer)
@@ -129,14 +129,21 @@ class Soak:
                 self.diary.fault(fault)
 
     def warm_up(self) -> None:
-        """Make the exporter start all the threads that it keeps: for healthy and failed servers."""
-        ask_at_once(self.place, [b"/metrics"], _WARM_UP_SECONDS)
+        """Let the exporter make its largest pages, and start all the threads that it keeps.
+
+        It has threads for healthy servers and others for those that failed.
+        """
+        ask_at_once(self.place, [b"/metrics"] * _CROWD, _WARM_UP_SECONDS)
         for cache in self.caches:
             cache.freeze()
         for _ in range(2):  # the second time they are known to fail
             ask_at_once(self.place, [b"/metrics"] * _CROWD, _WARM_UP_SECONDS)
-        for cache in self.caches:
+        for cache in self.caches[:-1]:
             cache.thaw()
+        ask_at_once(self.place, [b"/metrics"], _WARM_UP_SECONDS)
+        for _ in range(2):  # what the others said is kept until the frozen one's time is over
+            ask_at_once(self.place, [b"/metrics"] * _CROWD, _WARM_UP_SECONDS)
+        self.caches[-1].thaw()
         ask_at_once(self.place, [b"/metrics"], _WARM_UP_SECONDS)
 
     def close(self) -> None:
@@ -164,6 +171,7 @@ def soak(minutes: float, seed: int) -> bool:
             stack.callback(cache.kill)
             cache.start()
         load = Load(caches, random.Random(seed))
+        load.fill()
         load.start()
         stack.callback(load.end)
         place = HOST, low_port(chance)
@@ -240,11 +248,13 @@ def _minutes(text: str) -> float:
 def main() -> int:
     """Soak and print."""
     parser = argparse.ArgumentParser("python -m bench.soak", description=__doc__)
-    parser.add_argument("--minutes", type=_minutes, default=5, metavar="N", help="(default 5)")
+    parser.add_argument(
+        "--minutes", type=_minutes, default=5, metavar="N", help="(default 5, sensible from 2)"
+    )
     parser.add_argument("--seed", type=int, metavar="N", help="repeat a sequence (default: random)")
     options = parser.parse_args()
     seed = random.SystemRandom().randrange(2**16) if options.seed is None else options.seed
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("soak: ended by SIGTERM"))
     try:
         return 0 if soak(options.minutes, seed) else 1
     except CannotMeasureError as error:

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Self
 
 from bench.soak_clients import Clients
-from bench.soak_pages import Reloads
 from bench.soak_servers import Cache, Child
 
 _BEATS = (0.1, 0.7)
@@ -30,7 +29,6 @@ class Diary:
     def __init__(self) -> None:
         self.counts: collections.Counter[str] = collections.Counter()
         self.faults: list[str] = []
-        self.reloads = Reloads()
         self._last: collections.deque[str] = collections.deque(maxlen=8)
         self._began = time.monotonic()
 
@@ -159,7 +157,6 @@ class Chaos:
 
     def _hang_up(self) -> None:
         self._diary.note("SIGHUP")
-        self._diary.reloads.note()
         if self._daemon.poll() is None:
             os.kill(self._daemon.pid, signal.SIGHUP)
 

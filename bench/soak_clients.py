@@ -59,7 +59,7 @@ class Clients:
     def end(self) -> None:
         """End all clients."""
         self._ended.set()
-        self._pool.shutdown(wait=True)
+        self._pool.shutdown(wait=True, cancel_futures=True)
 
     def _hold(self, words: list[bytes]) -> None:
         """Say something on some connections each, then wait until the exporter has enough."""

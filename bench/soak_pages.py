@@ -21,7 +21,6 @@ DEADLINE = 1.0
 OPENMETRICS = HEADERS | {"X-Prometheus-Scrape-Timeout-Seconds": f"{DEADLINE:g}"}
 TEXT = OPENMETRICS | {"Accept": "text/plain;version=0.0.4", "Accept-Encoding": "identity"}
 _GIVE_UP_SECONDS = 30.0
-_RELOAD_SECONDS = 2.0
 _EOF = re.compile(r"^# EOF$", re.MULTILINE)
 _RISING = {"counter", "summary", "histogram"}
 
@@ -37,26 +36,7 @@ class Fetched(msgspec.Struct, frozen=True):
     body: bytes
     before: list[Known]
     after: list[Known]
-    reloads: int | None
-    """How often the configuration was loaded again; None when that may be under way."""
     failure: str = ""
-
-
-class Reloads:
-    """How often the daemon was told to load its configuration again."""
-
-    def __init__(self) -> None:
-        self._count = 0
-        self._last = 0.0
-
-    def note(self) -> None:
-        """Note that it was told."""
-        self._count += 1
-        self._last = time.monotonic()
-
-    def life(self) -> int | None:
-        """Return the number of reloads; None when the last may be under way."""
-        return self._count if time.monotonic() > self._last + _RELOAD_SECONDS else None
 
 
 class Stream:
@@ -74,11 +54,11 @@ class Stream:
         self._openmetrics = headers is OPENMETRICS
         self._label = not target
         self._caches = [cache for cache in caches if not target or cache.address == target]
-        self._last: dict[_Key, tuple[object, float]] = {}
+        self._last: dict[_Key, tuple[int, float]] = {}
 
-    def fetch(self, reloads: Reloads) -> Fetched:
+    def fetch(self) -> Fetched:
         """Ask for the page."""
-        before, reloaded = self._known(), reloads.life()
+        before = self._known()
         began = time.perf_counter()
         status, coding, body, failure = 0, "", b"", ""
         try:
@@ -97,7 +77,6 @@ class Stream:
             body,
             before,
             self._known(),
-            reloaded if reloaded == reloads.life() else None,
             failure,
         )
 
@@ -162,12 +141,10 @@ class Stream:
                 continue
             for sample in family.samples:
                 server = sample.labels.get("server", "" if self._label else alone)
-                life: object = lives[server] if server else 0
-                if sample.name.startswith("memcached_probe_"):
-                    # A reload lets the probers and their series begin anew.
-                    life = fetched.reloads
+                own = not server or sample.name.startswith("memcached_probe_")
+                life = 0 if own else lives[server]
                 key = (sample.name, frozenset(sample.labels.items()))
-                last_life, last = self._last.pop(key, (None, 0.0))
+                last_life, last = self._last.pop(key, (-1, 0.0))
                 if life is None:
                     continue
                 if last_life == life and sample.value < last:

@@ -24,6 +24,8 @@ _LOW_PORTS = range(20_000, 32_000)
 _CROWD = 80
 """More connections than the server that is filled lets in."""
 _REFUSAL_SECONDS = 0.2
+_LARGEST = 200_000
+"""Bytes of a value."""
 _NOWHERE = Path(os.devnull).open("wb")  # noqa: SIM115  # for as long as the program runs
 
 
@@ -219,6 +221,14 @@ class Load(threading.Thread):
         self._chance = chance
         self._ended = threading.Event()
 
+    def fill(self) -> None:
+        """Store items of all sizes, so that the servers have all statistics they will ever have."""
+        for _, client in self._clients:
+            size = 1.0
+            while size < _LARGEST:
+                client.set(f"soak:size:{size:.0f}", b"x" * int(size), noreply=False)
+                size = size * 1.1 + 1
+
     def run(self) -> None:
         """Set, get and delete keys of many sizes."""
         while not self._ended.wait(0.05):
@@ -232,7 +242,7 @@ class Load(threading.Thread):
     def _use(self, client: pymemcache.Client) -> None:
         key = f"soak:{self._chance.randrange(2000)}"
         size = int(self._chance.paretovariate(0.6) * 50)
-        client.set(key, b"x" * min(size, 200_000), noreply=False)
+        client.set(key, b"x" * min(size, _LARGEST), noreply=False)
         client.get(key)
         client.get(f"{key}:missing")
         if self._chance.random() < 0.3:
