@@ -74,9 +74,10 @@ class Server:
                     raise
                 return self._read(deadline)
         finally:
-            if self._closing:
-                self._drop()
             self._lock.release()
+            # Only now: a close that came a moment earlier found the lock taken and left it to us.
+            if self._closing:
+                self.close()
 
     def close(self) -> bool:
         """Hold no connection any more: close it now, or after the scrape that uses it.

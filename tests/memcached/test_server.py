@@ -266,6 +266,33 @@ def test_a_crowded_unix_socket_is_a_timeout(tmp_path: Path) -> None:
             assert failure(held, 0.2)[0] is Reason.TIMEOUT
 
 
+def test_closing_in_the_last_moment_of_a_scrape(memcached: Callable[..., Memcached]) -> None:
+    """A close that comes just before a scrape lets go leaves no connection behind."""
+    server = memcached()
+
+    class LateLock:
+        """Is asked to close the server in the moment in which it is released."""
+
+        def __init__(self) -> None:
+            self.lock = threading.Lock()
+            self.answers: list[bool] = []
+
+        def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+            return self.lock.acquire(blocking, timeout)
+
+        def release(self) -> None:
+            if not self.answers:
+                self.answers.append(False)
+                self.answers[0] = held.close()
+            self.lock.release()
+
+    with reader(server.address) as held:
+        held._lock = late = LateLock()  # type: ignore[assignment]
+        assert scrape(held).success == dict.fromkeys(COMMANDS, True)
+        assert late.answers == [False]
+        assert held._connection is None
+
+
 def test_closing_while_a_scrape_waits_for_it(memcached: Callable[..., Memcached]) -> None:
     """A server that is scraped is not closed under the scrape's feet, and is usable after."""
     server = memcached()
