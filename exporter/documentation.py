@@ -5,6 +5,13 @@ from typing import Any
 
 from exporter.catalogue import SECTIONS
 from exporter.catalogue.exporter import EXPORTER
+from exporter.catalogue.host.collectors import (
+    HOST_OWN,
+    HOST_SECTIONS,
+    OFF_BY_DEFAULT,
+    PROCESS_OWN,
+    PROCESS_SECTIONS,
+)
 from exporter.catalogue.legacy import LEGACY
 from exporter.catalogue.row import Kind, Row, Section
 from exporter.catalogue.scrape import SCRAPE
@@ -23,7 +30,12 @@ of the exporter's process), and `python_*`.
 _TITLES = {
     "scrape": "What the exporter finds out about a server",
     "exporter": "The exporter itself",
+    "host_collectors": "The host: how its collectors do",
+    "process_collectors": "The servers' processes: how their collectors do",
 }
+_HOST = (HOST_OWN, *HOST_SECTIONS)
+_PROCESSES = (PROCESS_OWN, *PROCESS_SECTIONS)
+_ALL = (SCRAPE, *SECTIONS, *_HOST, *_PROCESSES, EXPORTER)
 
 
 def metrics_as_data() -> list[dict[str, Any]]:
@@ -42,7 +54,7 @@ def metrics_as_data() -> list[dict[str, Any]]:
             "until": row.until,
             "note": row.note,
         }
-        for section in (SCRAPE, *SECTIONS, EXPORTER)
+        for section in _ALL
         for row in section.rows
     ]
 
@@ -50,9 +62,8 @@ def metrics_as_data() -> list[dict[str, Any]]:
 def metrics_as_markdown() -> str:
     """Return docs/metrics.md."""
     parts = [_INTRODUCTION]
-    for section in (SCRAPE, *SECTIONS, EXPORTER):
-        title = _TITLES.get(section.name) or f"`{section.command}` (section `{section.name}`)"
-        parts.append(f"## {title}\n")
+    for section in _ALL:
+        parts.append(f"## {_title(section)}\n")
         parts.append("\n".join(_table(section)) + "\n")
         if section is EXPORTER:
             parts.append(_LIBRARY)
@@ -66,9 +77,19 @@ def metrics_as_markdown() -> str:
     return "\n".join(parts)
 
 
+def _title(section: Section) -> str:
+    if section in _HOST or section in _PROCESSES:
+        kind = "Host" if section in _HOST else "Process"
+        switch = ", off by default" if section.name in OFF_BY_DEFAULT else ""
+        source = f"{kind}: `{section.command}` (collector `{section.name}`{switch})"
+    else:
+        source = f"`{section.command}` (section `{section.name}`)"
+    return _TITLES.get(section.name, source)
+
+
 def _table(section: Section) -> Iterator[str]:
     keyed = bool(section.command)
-    yield "| metric | type | unit |" + (" stat key | since |" if keyed else "") + " meaning |"
+    yield "| metric | type | unit |" + (" key | since |" if keyed else "") + " meaning |"
     yield "|---|---|---|" + ("---|---|" if keyed else "") + "---|"
     for row in section.rows:
         name = f"`{row.name}{_braces(_labels(section, row))}`"
@@ -80,7 +101,7 @@ def _table(section: Section) -> Iterator[str]:
 
 
 def _legacy() -> Iterator[str]:
-    yield "| metric | type | stat key | meaning |"
+    yield "| metric | type | key | meaning |"
     yield "|---|---|---|---|"
     for section in SECTIONS:
         for row in LEGACY.get(section.name, ()):

@@ -5,11 +5,18 @@ lines that describe a family; the samples are the same text.
 """
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import Enum
 
-from exporter.catalogue import FAMILIES, Family
-from exporter.catalogue.row import Kind
+from exporter.catalogue import FAMILIES, HOST_FAMILIES, Family
+from exporter.catalogue.host.collectors import (
+    HOST_OWN,
+    HOST_SECTIONS,
+    PROCESS_OWN,
+    PROCESS_SECTIONS,
+)
+from exporter.catalogue.row import Kind, Row
+from exporter.host.host import Portion
 from exporter.memcached.translation import Samples, escape
 from exporter.telemetry import OwnFamily
 
@@ -54,6 +61,38 @@ def own_page(families: Iterable[OwnFamily], form: Format) -> str:
     return "\n".join(lines) + "\n"
 
 
+def host_page(portions: Iterable[Portion], form: Format) -> str:
+    """Return the families about the host and the servers' processes, without the end mark.
+
+    A series that a source names twice is there once, with the value that came last.
+    """
+    families: dict[str, dict[str, str]] = {name: {} for name in HOST_FAMILIES}
+    for portion in portions:
+        for row, values, number in _host_samples(portion):
+            own = (*row.labels, *zip(row.dynamic, values, strict=True))
+            families[row.name][_own_prefix(row.name, (*own, *portion.labels))] = repr(number)
+    heads = _HOST_HEADS[form]
+    lines = []
+    for name, samples in families.items():
+        if samples:
+            lines.append(heads[name])
+            lines += [prefix + number for prefix, number in samples.items()]
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def _host_samples(portion: Portion) -> Iterator[tuple[Row, tuple[str, ...], float]]:
+    """Yield what a collector brought, and how that went."""
+    gathered = portion.gathered
+    of_process = gathered.section in PROCESS_SECTIONS
+    own = _HOST_ROWS[PROCESS_OWN.name if of_process else HOST_OWN.name]
+    yield own["duration"], (gathered.section.name,), round(gathered.seconds, 6)
+    if gathered.success is not None:
+        yield own["success"], (gathered.section.name,), int(gathered.success)
+    rows = _HOST_ROWS[gathered.section.name]
+    for key, values, number in gathered.samples:
+        yield rows[key], values, number
+
+
 @functools.cache
 def _own_head(name: str, kind: Kind, help: str, form: Format) -> str:  # noqa: A002
     head = _text_head if form is Format.TEXT else _openmetrics_head
@@ -82,4 +121,12 @@ def _openmetrics_head(family: Family) -> str:
 _HEADS = {
     Format.TEXT: [_text_head(family) for family in FAMILIES],
     Format.OPENMETRICS: [_openmetrics_head(family) for family in FAMILIES],
+}
+_HOST_HEADS = {
+    Format.TEXT: {name: _text_head(family) for name, family in HOST_FAMILIES.items()},
+    Format.OPENMETRICS: {name: _openmetrics_head(family) for name, family in HOST_FAMILIES.items()},
+}
+_HOST_ROWS = {
+    section.name: {row.key: row for row in section.rows}
+    for section in (HOST_OWN, *HOST_SECTIONS, PROCESS_OWN, *PROCESS_SECTIONS)
 }

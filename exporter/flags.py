@@ -9,6 +9,7 @@ import msgspec
 
 from exporter.addresses import parse_address, parse_listen_address
 from exporter.configuration import (
+    DEFAULT_SERVER,
     ConfigFile,
     Configuration,
     ModuleEntry,
@@ -27,6 +28,8 @@ _KEYS = {
         f"memcached.tls.{key}": f"modules.default.tls.{key}"
         for key in ("ca_file", "cert_file", "key_file", "server_name", "insecure_skip_verify")
     },
+    "path.procfs": "host.procfs",
+    "path.sysfs": "host.sysfs",
     "metrics.legacy_names": "metrics.legacy_names",
     "web.listen_address": "web.listen",
     "web.telemetry_path": "web.telemetry_path",
@@ -65,6 +68,12 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         help="read `stats settings` also from remote memcached 1.6.9 to 1.6.39: only if none of"
         " them was started with -N, since the command kills such a server",
     )
+    add(
+        "--memcached.pid-file",
+        metavar="FILE",
+        help="file with the process number of the one server, if that runs on this host (it is"
+        " found without, unless it is behind address translation)",
+    )
     add("--memcached.tls.enable", action="store_true", help="speak TLS to the servers")
     add("--memcached.tls.ca-file", metavar="FILE", help="certificates to trust (default system's)")
     add("--memcached.tls.cert-file", metavar="FILE", help="the exporter's own certificate")
@@ -80,6 +89,13 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         help="read `stats slabs` and `stats items`, most of all series (default on)",
     )
+    add(
+        "--collector.host",
+        action=argparse.BooleanOptionalAction,
+        help="read the host: context switches, threads, network cards, limits (default on)",
+    )
+    add("--path.procfs", metavar="DIR", help="where the host's /proc is mounted (default /proc)")
+    add("--path.sysfs", metavar="DIR", help="where the host's /sys is mounted (default /sys)")
     add(
         "--metrics.legacy-names",
         action="store_true",
@@ -148,6 +164,8 @@ def configuration_of(flags: dict[str, Any]) -> Configuration:
         for section in sections:
             target = target.setdefault(section, {})
         target[key] = [{"address": text} for text in value] if key == "servers" else value
+    if flags["memcached.pid_file"]:
+        _point_at_process(document, flags["memcached.pid_file"])
     return build(convert(document, place), place)
 
 
@@ -161,3 +179,16 @@ def _enable(document: dict[str, Any], flags: dict[str, Any], given: dict[str, An
     if (slab := flags["collector.slab"]) is not None:
         others = [name for name in default["sections"] if name not in _SLAB_SECTIONS]
         default["sections"] = [*others, *(_SLAB_SECTIONS if slab else ())]
+    if (host := flags["collector.host"]) is not None:
+        document["host"]["enabled"] = host
+
+
+def _point_at_process(document: dict[str, Any], pid_file: str) -> None:
+    """Say where the number of the one server's process is."""
+    servers = document["servers"] = document["servers"] or [{"address": DEFAULT_SERVER}]
+    if len(servers) > 1:
+        raise ConfigurationError(
+            "--memcached.pid-file: there are several servers: write pid_file with each of them in"
+            " the configuration file"
+        )
+    servers[0]["pid_file"] = pid_file

@@ -10,6 +10,7 @@ import structlog
 
 from exporter.configuration import Configuration
 from exporter.errors import ConfigurationError
+from exporter.host.host import Host
 from exporter.memcached.fleet import Fleet
 from exporter.memcached.prober import Prober, probers
 from exporter.telemetry import Telemetry
@@ -31,6 +32,7 @@ class Service:
         self.telemetry = Telemetry()
         self.configuration = load()
         self._fleet = Fleet(self.configuration, self.telemetry.count_error)
+        self._host = Host(self.configuration.host)
         self._routes = self._new_routes()
         self._probers: list[Prober] = []
         self.telemetry.note_reload(success=True)
@@ -70,6 +72,9 @@ class Service:
             before = self._fleet
             self.configuration = configuration
             self._fleet = Fleet(configuration, self.telemetry.count_error, previous=before)
+            if configuration.host != self._host.settings:
+                self._host.close()
+                self._host = Host(configuration.host)
             self._routes = self._new_routes()
             before.replaced(self._fleet)
             self.start_probers()
@@ -78,13 +83,14 @@ class Service:
             return ""
 
     def close(self) -> bool:
-        """End probers and connections; return whether no scrape is under way."""
+        """End probers, connections and threads; return whether no scrape is under way."""
         with self._lock:
             self._stop(self._probers)
-            return self._fleet.close()
+            closed = [self._host.close(), self._fleet.close()]
+            return all(closed)
 
     def _new_routes(self) -> Routes:
-        return Routes(self.configuration, self._fleet, self.telemetry, self.reload)
+        return Routes(self.configuration, self._fleet, self._host, self.telemetry, self.reload)
 
     def _stop(self, ended: Iterable[Prober]) -> None:
         for prober in ended:

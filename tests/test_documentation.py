@@ -13,6 +13,12 @@ import pytest
 
 from exporter.catalogue import FAMILIES, SECTIONS
 from exporter.catalogue.exporter import EXPORTER
+from exporter.catalogue.host.collectors import (
+    HOST_OWN,
+    HOST_SECTIONS,
+    PROCESS_OWN,
+    PROCESS_SECTIONS,
+)
 from exporter.catalogue.legacy import LEGACY
 from exporter.catalogue.row import Kind, Omission, Row, Section
 from exporter.catalogue.scrape import SCRAPE
@@ -21,7 +27,15 @@ from tests.processes import Exporter, Memcached
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "metrics.md"
 TEXT = DOCUMENT.read_text(encoding="utf-8")
-ALL_SECTIONS = (SCRAPE, *SECTIONS, EXPORTER)
+ALL_SECTIONS = (
+    SCRAPE,
+    *SECTIONS,
+    HOST_OWN,
+    *HOST_SECTIONS,
+    PROCESS_OWN,
+    *PROCESS_SECTIONS,
+    EXPORTER,
+)
 ROWS = [(section, row) for section in ALL_SECTIONS for row in section.rows]
 OMISSIONS = [(section, omission) for section in SECTIONS for omission in section.omissions]
 
@@ -39,7 +53,12 @@ def part(section: Section) -> str:
     titles = {
         "scrape": "What the exporter finds out about a server\n",
         "exporter": "The exporter itself\n",
+        "host_collectors": "The host: how its collectors do\n",
+        "process_collectors": "The servers' processes: how their collectors do\n",
     }
+    if section in (*HOST_SECTIONS, *PROCESS_SECTIONS):
+        kind = "Host" if section in HOST_SECTIONS else "Process"
+        titles[section.name] = f"{kind}: `{section.command}` (collector `{section.name}`"
     title = titles.get(section.name, f"`{section.command}` (section `{section.name}`)\n")
     (text,) = (text for text in found if text.startswith(title))
     return text

@@ -4,6 +4,12 @@ from collections.abc import Iterable
 
 import msgspec
 
+from exporter.catalogue.host.collectors import (
+    HOST_OWN,
+    HOST_SECTIONS,
+    PROCESS_OWN,
+    PROCESS_SECTIONS,
+)
 from exporter.catalogue.legacy import LEGACY
 from exporter.catalogue.row import Kind, Row, Section
 from exporter.catalogue.scrape import SCRAPE
@@ -45,10 +51,16 @@ def _sources(members: list[tuple[str, Row]]) -> str:
 FAMILIES = _group((SCRAPE, *SECTIONS))
 """Every family, in the order of the page."""
 
+HOST_FAMILIES = {
+    family.name: family
+    for family in _group((HOST_OWN, *HOST_SECTIONS, PROCESS_OWN, *PROCESS_SECTIONS))
+}
+"""The families about the host and the servers' processes, by name in the order of the page."""
+
 LABEL_NAMES = frozenset({"server", "section", "slab"}).union(
     *(
         {row.label, *dict(row.labels), *row.dynamic} - {""}
-        for section in (SCRAPE, *SECTIONS)
+        for section in (SCRAPE, *SECTIONS, PROCESS_OWN, *PROCESS_SECTIONS)
         for row in section.rows
     )
 )

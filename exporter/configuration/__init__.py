@@ -1,17 +1,28 @@
 """Flags and YAML file become one immutable Configuration."""
 
-from exporter.configuration.build import build
+from exporter.configuration.build import DEFAULT_SERVER, build
 from exporter.configuration.file import ConfigFile, ModuleEntry, json_schema
 from exporter.configuration.loading import convert, convert_to, load
-from exporter.configuration.model import Allow, Auth, Configuration, Log, Module, Server, Web
+from exporter.configuration.model import (
+    Allow,
+    Auth,
+    Configuration,
+    HostSettings,
+    Log,
+    Module,
+    Server,
+    Web,
+)
 from exporter.configuration.yaml_text import Place, shown
 from exporter.configuration.yaml_text import read as read_yaml
 
 __all__ = [
+    "DEFAULT_SERVER",
     "Allow",
     "Auth",
     "ConfigFile",
     "Configuration",
+    "HostSettings",
     "Log",
     "Module",
     "ModuleEntry",

@@ -2,6 +2,7 @@
 
 import ipaddress
 import re
+from pathlib import Path
 
 import msgspec
 
@@ -14,8 +15,25 @@ from exporter.addresses import (
     parse_listen_address,
 )
 from exporter.catalogue import LABEL_NAMES, SECTIONS
-from exporter.configuration.file import AuthEntry, ConfigFile, ModuleEntry, ServerEntry, TlsEntry
-from exporter.configuration.model import Allow, Auth, Configuration, Log, Module, Server, Web
+from exporter.catalogue.host.collectors import HOST_SECTIONS, OFF_BY_DEFAULT, PROCESS_SECTIONS
+from exporter.configuration.file import (
+    AuthEntry,
+    ConfigFile,
+    HostEntry,
+    ModuleEntry,
+    ServerEntry,
+    TlsEntry,
+)
+from exporter.configuration.model import (
+    Allow,
+    Auth,
+    Configuration,
+    HostSettings,
+    Log,
+    Module,
+    Server,
+    Web,
+)
 from exporter.configuration.yaml_text import Place, shown
 from exporter.durations import parse_duration
 from exporter.errors import AddressError, ConfigurationError
@@ -52,6 +70,7 @@ def build(file: ConfigFile, place: Place) -> Configuration:
         modules=modules,
         allow=_allow(file.scrape.allow, place),
         legacy_names=file.metrics.legacy_names,
+        host=_host(file.host, place),
         web=_web(file, place),
         log=Log(level=file.log.level, format=file.log.format),
     )
@@ -137,7 +156,10 @@ def _servers(
                 " a unix socket cannot: use a module without tls"
             )
         labels = _labels(entry.labels, place, f"servers[{i}].labels")
-        servers.append(Server(address=address, module=modules[entry.module], labels=labels))
+        module = modules[entry.module]
+        servers.append(
+            Server(address=address, module=module, labels=labels, pid_file=entry.pid_file)
+        )
     return tuple(servers)
 
 
@@ -188,6 +210,29 @@ def _pattern(text: str) -> str:
     if not found or (found[2] and found[2].isdecimal() and int(found[2]) > HIGHEST_PORT):
         return ""
     return f"{found[1]}:{found[2] or DEFAULT_PORT}"
+
+
+def _host(entry: HostEntry, place: Place) -> HostSettings:
+    names = [section.name for section in (*HOST_SECTIONS, *PROCESS_SECTIONS)]
+    switches = {name: name not in OFF_BY_DEFAULT for name in names} | {**entry.collectors}
+    return HostSettings(
+        procfs=Path(entry.procfs),
+        sysfs=Path(entry.sysfs),
+        collectors=frozenset(name for name, on in switches.items() if on and entry.enabled),
+        include=_devices(entry.devices.include, place, "host.devices.include"),
+        exclude=_devices(entry.devices.exclude, place, "host.devices.exclude"),
+    )
+
+
+def _devices(patterns: list[str], place: Place, path: str) -> re.Pattern[str] | None:
+    for i, pattern in enumerate(patterns):
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise ConfigurationError(
+                f"{place(f'{path}[{i}]')}: {shown(pattern)} is no regular expression: {error}"
+            ) from error
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns)) if patterns else None
 
 
 def _web(file: ConfigFile, place: Place) -> Web:

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from exporter.catalogue.host.collectors import CollectorName
 from exporter.catalogue.sections import DEFAULT_SECTIONS, SectionName
 from exporter.durations import PATTERN as DURATION_PATTERN
 from exporter.durations import REMEDY as DURATION_REMEDY
@@ -50,6 +51,7 @@ class ServerEntry(_Strict, frozen=True, kw_only=True):
     address: AddressText
     module: str = "default"
     labels: dict[str, str] = {}
+    pid_file: str = ""
 
 
 class ProbeEntry(_Strict, frozen=True, kw_only=True):
@@ -123,6 +125,23 @@ class LogEntry(_Strict, frozen=True, kw_only=True):
     format: LogFormat = "logfmt"
 
 
+class DevicesEntry(_Strict, frozen=True, kw_only=True):
+    """Which network devices are read; each entry is a regular expression for a whole name."""
+
+    include: list[str] = []
+    exclude: list[str] = []
+
+
+class HostEntry(_Strict, frozen=True, kw_only=True):
+    """What is read of the host that the exporter runs on."""
+
+    enabled: bool = True
+    procfs: str = "/proc"
+    sysfs: str = "/sys"
+    devices: DevicesEntry = DevicesEntry()
+    collectors: dict[CollectorName, bool] = {}
+
+
 class ConfigFile(_Strict, frozen=True, kw_only=True):
     """Configuration of memcached-exporter."""
 
@@ -130,6 +149,7 @@ class ConfigFile(_Strict, frozen=True, kw_only=True):
     modules: dict[str, ModuleEntry] = {}
     metrics: MetricsEntry = MetricsEntry()
     scrape: ScrapeEntry = ScrapeEntry()
+    host: HostEntry = HostEntry()
     web: WebEntry = WebEntry()
     log: LogEntry = LogEntry()
 

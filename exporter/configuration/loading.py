@@ -41,7 +41,14 @@ def _rooted(file: ConfigFile, directory: Path) -> ConfigFile:
         )
         for name, module in file.modules.items()
     }
-    return msgspec.structs.replace(file, modules=modules, web=rooted(file.web, "config_file"))
+    servers = file.servers and [rooted(server, "pid_file") for server in file.servers]
+    return msgspec.structs.replace(
+        file,
+        servers=servers,
+        modules=modules,
+        host=rooted(file.host, "procfs", "sysfs"),
+        web=rooted(file.web, "config_file"),
+    )
 
 
 def convert(document: object, place: Place) -> ConfigFile:

@@ -1,6 +1,8 @@
 """The configuration as the other rooms see it: checked, complete and immutable."""
 
+import re
 from ipaddress import IPv4Network, IPv6Network
+from pathlib import Path
 
 import msgspec
 
@@ -47,6 +49,8 @@ class Server(msgspec.Struct, frozen=True):
     module: Module
     labels: tuple[tuple[str, str], ...] = ()
     """Labels on every sample of this server, without ``server``."""
+    pid_file: str = ""
+    """File that holds the number of its process on this host; empty for none."""
 
 
 class Allow(msgspec.Struct, frozen=True):
@@ -77,6 +81,28 @@ class Log(msgspec.Struct, frozen=True):
     format: str
 
 
+class HostSettings(msgspec.Struct, frozen=True):
+    """What is read of the host."""
+
+    procfs: Path
+    sysfs: Path
+    collectors: frozenset[str] = frozenset()
+    """Names of the collectors that are switched on."""
+    include: re.Pattern[str] | None = None
+    """Network devices to read besides the physical ones, by their whole name."""
+    exclude: re.Pattern[str] | None = None
+    """Network devices not to read, by their whole name."""
+
+    @property
+    def net(self) -> Path:
+        """Where the host's network files are.
+
+        /proc/net is a link to the reader's own network namespace, so below another root the files
+        of process 1 are those of the host.
+        """
+        return self.procfs / ("net" if self.procfs == Path("/proc") else "1/net")
+
+
 class Configuration(msgspec.Struct, frozen=True):
     """Everything that the daemon is told from outside."""
 
@@ -85,5 +111,6 @@ class Configuration(msgspec.Struct, frozen=True):
     allow: Allow
     legacy_names: bool
     """True to add the official exporter's misnamed families."""
+    host: HostSettings
     web: Web
     log: Log

@@ -7,10 +7,57 @@ believed when the process with that number is a memcached that is as old as the 
 import os
 from pathlib import Path
 
+import msgspec
+
+from exporter.configuration import HostSettings
+
 _START_TIME_FIELD = 19
 """Index of ``starttime`` in /proc/PID/stat, counted after the name."""
 _AGE_TOLERANCE = 3.0
 """memcached's clock ticks once a second."""
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """What a server's answer and the connection to it tell of its process.
+
+    Equal as long as neither the process nor the connection is another one.
+    """
+
+    pid: int
+    """As the server says, in its own pid namespace."""
+    near: str = ""
+    """The exporter's end of the connection, ``ip:port``; empty for a unix socket."""
+    far: str = ""
+    """The server's end, ``ip:port`` as it was dialled, or the path of a socket."""
+    peer_pid: int = 0
+    """Process at the other end of a unix socket (SO_PEERCRED), as the exporter sees it."""
+
+
+class Process(msgspec.Struct, frozen=True):
+    """A process of this host that is known to be a certain server."""
+
+    pid: int
+    """As the reader of ``directory`` sees it."""
+    started: int
+    """Start time in clock ticks since the boot, which tells it from a later one of that number."""
+    directory: Path
+    """/proc/PID below the configured root."""
+
+
+def find(
+    evidence: Evidence | None, age: float, pid_file: str, settings: HostSettings
+) -> Process | None:
+    """Return the process of a server; None when it does not run here or cannot be proved to.
+
+    ``age`` is for how many seconds the server says that it has run. With a ``pid_file`` the
+    process is the one whose number stands there, evidence or not.
+    """
+    return None
+
+
+def is_running(process: Process) -> bool:
+    """Return whether a process still runs, and no later one has taken its number."""
+    return False
 
 
 def command_line(pid: int, age: float, procfs: Path = Path("/proc")) -> list[str] | None:

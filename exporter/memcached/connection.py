@@ -5,6 +5,7 @@ import errno
 import ipaddress
 import socket
 import ssl
+import struct
 import time
 from collections.abc import Callable, Sequence
 
@@ -12,6 +13,7 @@ from pymemcache.client.base import Client  # type: ignore[import-untyped]
 
 from exporter.addresses import Address
 from exporter.errors import ForbiddenTargetError, ReadError, Reason
+from exporter.host.process import Evidence
 from exporter.memcached.replies import Reply, receive
 from exporter.memcached.resolution import resolve
 from exporter.tls import ContextKeeper
@@ -20,6 +22,7 @@ Permit = Callable[[str], bool]
 """Says whether an IP address may be dialled."""
 
 _FIRST_WORD_SECONDS = 0.1
+_CREDENTIALS = struct.calcsize("3i")
 
 
 class Connection(Client):  # type: ignore[misc]  # pymemcache ships no types
@@ -51,6 +54,14 @@ class Connection(Client):  # type: ignore[misc]  # pymemcache ships no types
             return True
         peer = self.sock.getpeername()[0]
         return peer == self.sock.getsockname()[0] or ipaddress.ip_address(peer).is_loopback
+
+    def evidence(self, pid: int) -> Evidence:
+        """Return what this connection tells of the process that calls itself ``pid``."""
+        if self.sock.family == socket.AF_UNIX:
+            credentials = self.sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS)
+            return Evidence(pid, far=self.dialled, peer_pid=struct.unpack("3i", credentials)[0])
+        near, far = self.sock.getsockname(), self.sock.getpeername()
+        return Evidence(pid, near=f"{near[0]}:{near[1]}", far=f"{far[0]}:{far[1]}")
 
     def certificate_expires(self) -> float | None:
         """Return when the server's certificate ends (Unix seconds); None if it was not checked."""

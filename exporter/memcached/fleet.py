@@ -56,7 +56,7 @@ class Fleet:
         self._allow = configuration.allow
         kept = {member.key: member for member in previous.members} if previous else {}
         fresh = [
-            Member(Server(server.address, server.module), server.labels)
+            Member(Server(server.address, server.module), server.labels, server.pid_file)
             for server in configuration.servers
         ]
         self.members: list[Member] = [kept.get(member.key, member) for member in fresh]

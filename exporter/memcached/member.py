@@ -8,6 +8,7 @@ import msgspec
 import structlog
 
 from exporter.errors import ForbiddenTargetError, ReadError, Reason
+from exporter.host.host import Subject
 from exporter.memcached.aggregation import Limits
 from exporter.memcached.server import Reading, Server
 from exporter.memcached.translation import Result, Translator, suffix
@@ -21,6 +22,8 @@ class Outcome(msgspec.Struct, frozen=True):
     result: Result
     suffix: str
     """What closes the samples' label lists."""
+    subject: Subject
+    """Whose process this is, for the metrics of the host."""
     error: ReadError | None = None
     reading: Reading | None = None
 
@@ -42,13 +45,17 @@ class State(msgspec.Struct, frozen=True):
 class Member:
     """One server, read for ``/metrics`` (its samples with labels) or for ``/scrape`` (without)."""
 
-    def __init__(self, server: Server, labels: tuple[tuple[str, str], ...] = ()) -> None:
+    def __init__(
+        self, server: Server, labels: tuple[tuple[str, str], ...] = (), pid_file: str = ""
+    ) -> None:
         self.server = server
-        self.key = (server.address, server.module, labels)
+        self.key = (server.address, server.module, labels, pid_file)
         """Equal for servers that are configured alike."""
         self.state = State(address=server.address.text)
         self.used = time.monotonic()
-        self._suffix = suffix((("server", server.address.text), *labels))
+        self._labels = (("server", server.address.text), *labels)
+        self._suffix = suffix(self._labels)
+        self._pid_file = pid_file
         self._limits = Limits(
             top_clients=server.module.top_clients, max_prefixes=server.module.max_prefixes
         )
@@ -81,11 +88,12 @@ class Member:
             failure = ReadError(Reason.INTERNAL, repr(error))
         else:
             self._note_success(reading, result)
-            return Outcome(result, own_suffix, reading=reading)
+            subject = self._subject(labelled=labelled, reading=reading)
+            return Outcome(result, own_suffix, subject, reading=reading)
         count_error(failure.reason)
         self._note_failure(failure)
         result = translator.failure(time.monotonic() - began)
-        return Outcome(result, own_suffix, error=failure)
+        return Outcome(result, own_suffix, self._subject(labelled=labelled), failure)
 
     def give_up(
         self, translator: Translator, count_error: Callable[[Reason], None], *, tried: bool
@@ -98,7 +106,17 @@ class Member:
         if not tried:
             count_error(failure.reason)
             self._note_failure(failure)
-        return Outcome(translator.failure(0.0), self._suffix, error=failure)
+        subject = self._subject(labelled=True)
+        return Outcome(translator.failure(0.0), self._suffix, subject, failure)
+
+    def _subject(self, *, labelled: bool, reading: Reading | None = None) -> Subject:
+        return Subject(
+            server=self.state.address,
+            labels=self._labels if labelled else (),
+            evidence=reading.evidence if reading else None,
+            age=reading.age if reading else 0.0,
+            pid_file=self._pid_file,
+        )
 
     def _note_success(self, reading: Reading, result: Result) -> None:
         before = self.state

@@ -9,6 +9,7 @@ from exporter.addresses import Address
 from exporter.catalogue import SECTIONS
 from exporter.configuration import Module
 from exporter.errors import ReadError, Reason
+from exporter.host.process import Evidence
 from exporter.memcached.connection import Connection, Permit
 from exporter.memcached.door import Door
 from exporter.memcached.plan import Plan, facts, plan
@@ -38,6 +39,10 @@ class Reading(msgspec.Struct, frozen=True):
     """The IP address and port, or the path, that the connection goes to."""
     certificate_expires: float | None = None
     """When the server's certificate ends, in Unix seconds; None without TLS."""
+    evidence: Evidence | None = None
+    """What is known of the server's process."""
+    age: float = 0.0
+    """For how many seconds the server has run."""
 
 
 class Server:
@@ -54,6 +59,8 @@ class Server:
         self._closing = False
         self._connection: Connection | None = None
         self._plan = Plan(sections=(), left_out={})
+        self._evidence: Evidence | None = None
+        self._began = 0.0
 
     def read(self, deadline: float) -> Reading:
         """Read all sections until ``deadline`` (``time.monotonic``).
@@ -127,9 +134,12 @@ class Server:
             self._door.explain(error, deadline)
             raise
         _check(stats)
+        known = facts(stats.body)
+        self._evidence = connection.evidence(known.pid)
+        self._began = time.monotonic() - known.age
         self._plan = plan(
             self.module.sections,
-            facts(stats.body),
+            known,
             local=connection.is_local,
             assume_no_napi_ids=self.module.assume_no_napi_ids,
         )
@@ -188,6 +198,8 @@ class Server:
             ping_seconds=ping_seconds,
             dialled=connection.dialled,
             certificate_expires=connection.certificate_expires(),
+            evidence=self._evidence,
+            age=time.monotonic() - self._began,
         )
 
 

@@ -7,7 +7,8 @@ from urllib.parse import parse_qsl
 
 from exporter.configuration import Configuration, shown
 from exporter.errors import AddressError, ForbiddenTargetError
-from exporter.exposition import OPENMETRICS_END, Format, own_page, page
+from exporter.exposition import OPENMETRICS_END, Format, host_page, own_page, page
+from exporter.host.host import Host
 from exporter.memcached.fleet import Fleet
 from exporter.telemetry import Telemetry
 from exporter.web.landing import landing_page
@@ -30,12 +31,14 @@ class Routes:
         self,
         configuration: Configuration,
         fleet: Fleet,
+        host: Host,
         telemetry: Telemetry,
         reload: Callable[[], str],
     ) -> None:
         web = self._web = configuration.web
         self._legacy_names = configuration.legacy_names
         self._fleet = fleet
+        self._host = host
         self._telemetry = telemetry
         self._reload = reload
         self._routes: dict[str, Callable[[Request], Response]] = {
@@ -66,17 +69,21 @@ class Routes:
         return plain(500, error) if error else plain(200, "reloaded")
 
     def _metrics(self, request: Request) -> Response:
-        began = time.perf_counter()
+        began = time.monotonic()
         form = self._format(request)
-        outcomes = self._fleet.read_all(
-            budget(_header(request, "X-Prometheus-Scrape-Timeout-Seconds"))
-        )
-        servers = page([(outcome.result.samples, outcome.suffix) for outcome in outcomes], form)
-        self._telemetry.observe_page(self._web.telemetry_path, time.perf_counter() - began)
-        return _exposition(request, form, servers + own_page(self._telemetry.collect(), form))
+        seconds = budget(_header(request, "X-Prometheus-Scrape-Timeout-Seconds"))
+        of_host = self._host.begin()
+        outcomes = self._fleet.read_all(seconds)
+        of_processes = self._host.begin_processes(outcome.subject for outcome in outcomes)
+        parts = [page([(outcome.result.samples, outcome.suffix) for outcome in outcomes], form)]
+        portions = [*of_host.result(began + seconds), *of_processes.result(began + seconds)]
+        parts.append(host_page(portions, form))
+        self._telemetry.observe_page(self._web.telemetry_path, time.monotonic() - began)
+        parts.append(own_page(self._telemetry.collect(), form))
+        return _exposition(request, form, "".join(parts))
 
     def _scrape(self, request: Request) -> Response:
-        began = time.perf_counter()
+        began = time.monotonic()
         parameters = dict(parse_qsl(request.query, keep_blank_values=True))
         target, module = parameters.get("target", ""), parameters.get("module", "")
         if not target:
@@ -84,16 +91,17 @@ class Routes:
         if not self._fleet.has_module(module):
             return plain(400, f"no module is named {shown(module)} in the configuration file")
         form = self._format(request)
+        seconds = budget(_header(request, "X-Prometheus-Scrape-Timeout-Seconds"))
         try:
-            outcome = self._fleet.read_target(
-                target, budget(_header(request, "X-Prometheus-Scrape-Timeout-Seconds")), module
-            )
+            outcome = self._fleet.read_target(target, seconds, module)
         except AddressError as error:
             return plain(400, f"target: {error}")
         except ForbiddenTargetError as error:
             return plain(403, str(error))
+        of_process = self._host.begin_processes([outcome.subject])
         body = page([(outcome.result.samples, outcome.suffix)], form)
-        self._telemetry.observe_page(self._web.scrape_path, time.perf_counter() - began)
+        body += host_page(of_process.result(began + seconds), form)
+        self._telemetry.observe_page(self._web.scrape_path, time.monotonic() - began)
         return _exposition(request, form, body)
 
     def _format(self, request: Request) -> Format:

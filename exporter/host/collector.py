@@ -1,0 +1,79 @@
+"""How a source of the host is read: what may go wrong stays with it, and changes are logged."""
+
+import errno
+import time
+from collections.abc import Callable, Iterable
+
+import msgspec
+import structlog
+
+from exporter.catalogue.row import Section
+
+Sample = tuple[str, tuple[str, ...], float]
+"""The key of a row, the values of its ``dynamic`` labels, and the number in base units."""
+
+Read = Callable[[], Iterable[Sample]]
+"""Reads a source. What the host does not have raises OSError, nonsense in it ValueError."""
+
+_ABSENT = {
+    errno.ENOENT,
+    errno.ENOTDIR,
+    errno.ENODEV,
+    errno.ENXIO,
+    errno.ESRCH,
+    errno.EOPNOTSUPP,
+    errno.EAFNOSUPPORT,
+    errno.EPROTONOSUPPORT,
+}
+"""What the kernel says of files, devices and services that are not there."""
+
+_log = structlog.get_logger()
+
+
+class Gathered(msgspec.Struct, frozen=True):
+    """What one collector brought."""
+
+    section: Section
+    samples: list[Sample]
+    success: bool | None
+    """None when this host does not have the source."""
+    seconds: float
+
+
+class Collector:
+    """A source with its name and last state; a line is logged when that changes."""
+
+    def __init__(self, section: Section, read: Read, server: str = "") -> None:
+        self.section = section
+        self._read = read
+        self._named = {"collector": section.name} | ({"server": server} if server else {})
+        self._trouble = ""
+
+    def gather(self) -> Gathered:
+        """Read the source; nothing is raised."""
+        began = time.perf_counter()
+        samples: list[Sample] = []
+        success: bool | None = True
+        trouble = ""
+        try:
+            samples = list(self._read())
+        except OSError as error:
+            success = None if error.errno in _ABSENT else False
+            trouble = f"{error.filename or self.section.command}: {(error.strerror or '').lower()}"
+        except Exception as error:  # noqa: BLE001
+            # Whatever this is, it must not blank the other metrics.
+            success, trouble = False, f"{self.section.command}: {error!r}"
+        self._note(trouble, absent=success is None)
+        return Gathered(self.section, samples, success, time.perf_counter() - began)
+
+    def _note(self, trouble: str, *, absent: bool) -> None:
+        if trouble == self._trouble:
+            return
+        log = _log.bind(**self._named)
+        if absent:
+            log.debug("this host does not have the source", error=trouble)
+        elif trouble:
+            log.warning("host metrics cannot be read", error=trouble)
+        else:
+            log.info("host metrics can be read again")
+        self._trouble = trouble

@@ -1,0 +1,178 @@
+"""The host as one page sees it: all collectors, read by a thread of their own within a time.
+
+A file of the kernel can keep its reader waiting, for a lock of the network card's driver say. A
+page does not wait for that: what is missing is said to have failed, and the servers' metrics go
+out.
+"""
+
+import threading
+import time
+from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+
+import msgspec
+import structlog
+
+from exporter.catalogue.host.collectors import HOST_SECTIONS, PROCESS_SECTIONS
+from exporter.configuration import HostSettings
+from exporter.host.collector import Collector, Gathered
+from exporter.host.process import Evidence, Process, find, is_running
+from exporter.host.sources import HOST_SOURCES, PROCESS_SOURCES
+
+_PATIENCE = 1.0
+"""Longest time that a page waits for the host, in seconds."""
+_LEAST_PATIENCE = 0.1
+"""What the host gets out of the margin when the servers have used up all time."""
+_FORGET_SECONDS = 300.0
+
+_log = structlog.get_logger()
+
+Labels = tuple[tuple[str, str], ...]
+
+
+class Subject(msgspec.Struct, frozen=True):
+    """A server whose process is read if it runs on this host."""
+
+    server: str
+    """Its address as configured."""
+    labels: Labels
+    """Labels for the samples of its process, ``server`` included where it is wanted."""
+    evidence: Evidence | None
+    """What its last answer told of the process; None if there was none."""
+    age: float = 0.0
+    """For how many seconds it had run then."""
+    pid_file: str = ""
+    """File that holds the process number, as far as this host sees it; empty for none."""
+
+
+class Portion(msgspec.Struct, frozen=True):
+    """What one collector brought, and the labels that its samples carry besides their own."""
+
+    gathered: Gathered
+    labels: Labels = ()
+
+
+class Errand:
+    """A reading of some collectors, under way; ``task`` is None when it could not begin."""
+
+    def __init__(self, steps: list[tuple[Collector, Labels]]) -> None:
+        self.steps = steps
+        self.done: list[Portion] = []
+        self.task: Future[None] | None = None
+
+    def result(self, deadline: float) -> list[Portion]:
+        """Wait, at most until ``deadline`` (``time.monotonic``), and return what was read.
+
+        Collectors that were not read in time come as failed.
+        """
+        began = time.monotonic()
+        if self.task:
+            wait([self.task], min(max(deadline - began, _LEAST_PATIENCE), _PATIENCE))
+            self.task.cancel()
+        done = self.done.copy()
+        seconds = time.monotonic() - began
+        late = [
+            Portion(Gathered(collector.section, [], success=False, seconds=seconds), labels)
+            for collector, labels in self.steps[len(done) :]
+        ]
+        return done + late
+
+
+class _Known:
+    """What was found out of a server's process; nothing when it does not run on this host."""
+
+    def __init__(self, evidence: Evidence | None) -> None:
+        self.evidence = evidence
+        self.process: Process | None = None
+        self.collectors: list[Collector] = []
+        """They remember what threads that have ended had counted."""
+        self.used = time.monotonic()
+
+
+class Host:
+    """All that is read of the host; safe to use from several threads."""
+
+    def __init__(self, settings: HostSettings) -> None:
+        self.settings = settings
+        self._collectors = [
+            Collector(section, HOST_SOURCES[section.name](settings))
+            for section in HOST_SECTIONS
+            if section.name in settings.collectors
+        ]
+        self._known: dict[str, _Known] = {}
+        self._lock = threading.Lock()
+        # One thread: sources need no locks, and one that hangs cannot take more threads with it.
+        self._executor = ThreadPoolExecutor(1, thread_name_prefix="host")
+        self._reading: tuple[str, float] | None = None
+        self._hung = ""
+
+    def begin(self) -> Errand:
+        """Begin to read what concerns the whole host."""
+        return self._submit(Errand([(collector, ()) for collector in self._collectors]))
+
+    def begin_processes(self, subjects: Iterable[Subject]) -> Errand:
+        """Begin to read the processes of those servers that run on this host."""
+        steps: list[tuple[Collector, Labels]] = []
+        with self._lock:
+            for subject in subjects:
+                steps += [(one, subject.labels) for one in self._collectors_of(subject)]
+            self._forget()
+        return self._submit(Errand(steps))
+
+    def close(self) -> bool:
+        """Let the thread end; return whether it has nothing more to do."""
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        return self._reading is None
+
+    def _submit(self, errand: Errand) -> Errand:
+        """Hand an errand to the thread, unless a source keeps that from an earlier one."""
+        reading = self._reading
+        hung = reading[0] if reading and time.monotonic() - reading[1] > _PATIENCE else ""
+        if hung != self._hung:
+            self._hung = hung
+            if hung:
+                _log.warning("a source of host metrics does not answer", collector=hung)
+            else:
+                _log.info("sources of host metrics answer again")
+        if errand.steps and not hung:
+            errand.task = self._executor.submit(self._run, errand)
+        return errand
+
+    def _run(self, errand: Errand) -> None:
+        for collector, labels in errand.steps:
+            self._reading = (collector.section.name, time.monotonic())
+            errand.done.append(Portion(collector.gather(), labels))
+        self._reading = None
+
+    def _collectors_of(self, subject: Subject) -> list[Collector]:
+        """Return what reads the process of a server, which is looked for when it may have changed.
+
+        A process that was found is read on while its server does not answer.
+        """
+        known = self._known.setdefault(subject.server, _Known(None))
+        known.used = time.monotonic()
+        if known.process and not is_running(known.process):
+            known = self._known[subject.server] = _Known(None)
+        news = subject.evidence is not None and subject.evidence != known.evidence
+        if news or (subject.pid_file and not known.process):
+            known.evidence = subject.evidence
+            process = find(subject.evidence, subject.age, subject.pid_file, self.settings)
+            if process != known.process:
+                known.process = process
+                known.collectors = self._process_collectors(process, subject) if process else []
+        return known.collectors
+
+    def _process_collectors(self, process: Process, subject: Subject) -> list[Collector]:
+        return [
+            Collector(
+                section, PROCESS_SOURCES[section.name](process, self.settings), subject.server
+            )
+            for section in PROCESS_SECTIONS
+            if section.name in self.settings.collectors
+        ]
+
+    def _forget(self) -> None:
+        """Drop what is known of servers that nobody asks for any more."""
+        stale = time.monotonic() - _FORGET_SECONDS
+        for server in [name for name, known in self._known.items() if known.used < stale]:
+            del self._known[server]

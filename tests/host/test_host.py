@@ -1,0 +1,166 @@
+"""The host as a page sees it: what fails or hangs stays with its collector."""
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import structlog
+
+from exporter.configuration import HostSettings
+from exporter.exposition import Format, host_page
+from exporter.host import host as module
+from exporter.host.host import Host, Portion, Subject
+from exporter.host.process import Evidence, Process
+
+LINE = "0000000a 00000002 00000003 0 0 0 0 0 0 0 0 00000000 00000001"
+
+
+@pytest.fixture
+def softnet_file(tmp_path: Path) -> Path:
+    """Return where a made-up host has its softnet counters; the file is not there yet."""
+    path = tmp_path / "proc" / "1" / "net" / "softnet_stat"
+    path.parent.mkdir(parents=True)
+    return path
+
+
+@pytest.fixture
+def host(softnet_file: Path) -> Iterator[Host]:
+    """Make a host of which only the softnet counters are read."""
+    made = Host(HostSettings(softnet_file.parents[2], Path("/sys"), frozenset({"softnet"})))
+    yield made
+    made.close()
+
+
+def soon() -> float:
+    """Return a deadline that leaves all the time a page gives the host."""
+    return time.monotonic() + 60
+
+
+def outcome(host: Host) -> tuple[bool | None, dict[tuple[str, tuple[str, ...]], float]]:
+    """Read the host, and return how its one collector did and what it brought."""
+    (portion,) = host.begin().result(soon())
+    gathered = portion.gathered
+    return gathered.success, {(key, labels): value for key, labels, value in gathered.samples}
+
+
+def test_a_source_is_read(host: Host, softnet_file: Path) -> None:
+    """The counters are hexadecimal, and a column says which CPU they are of."""
+    softnet_file.write_text(LINE + "\n")
+    assert outcome(host) == (
+        True,
+        {("processed", ("1",)): 10, ("dropped", ("1",)): 2, ("squeezed", ("1",)): 3},
+    )
+
+
+def test_an_absent_source_is_no_failure(host: Host) -> None:
+    """It gives no series and one line at debug level (an alert on failures must not fire)."""
+    with structlog.testing.capture_logs() as logs:
+        assert [outcome(host) for _ in range(3)] == [(None, {})] * 3
+    assert [(line["log_level"], line["collector"]) for line in logs] == [("debug", "softnet")]
+
+
+def test_a_broken_source_fails_alone(host: Host, softnet_file: Path) -> None:
+    """C05: a directory in the file's place is one warning, and all is well when it is gone."""
+    softnet_file.mkdir()
+    with structlog.testing.capture_logs() as logs:
+        assert [outcome(host) for _ in range(3)] == [(False, {})] * 3
+        softnet_file.rmdir()
+        softnet_file.write_text(LINE)
+        assert outcome(host)[0] is True
+    assert [line["log_level"] for line in logs] == ["warning", "info"]
+    assert "is a directory" in logs[0]["error"]
+    assert str(softnet_file) in logs[0]["error"]
+
+
+def test_nonsense_in_a_source_fails(host: Host, softnet_file: Path) -> None:
+    """What is no number is not taken for one."""
+    softnet_file.write_text("not hexadecimal at all\n")
+    assert outcome(host) == (False, {})
+
+
+def test_a_source_that_hangs_delays_no_page(
+    host: Host, softnet_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It fails when patience ends, keeps later pages no time at all, and comes back."""
+    monkeypatch.setattr(module, "_PATIENCE", 0.2)
+    os.mkfifo(softnet_file)
+    with structlog.testing.capture_logs() as logs:
+        assert outcome(host) == (False, {})
+        threads = threading.active_count()
+        time.sleep(0.2)
+        errands = [host.begin() for _ in range(5)]
+        assert [errand.task for errand in errands] == [None] * 5
+        assert [errand.result(soon())[0].gathered.success for errand in errands] == [False] * 5
+        assert threading.active_count() == threads
+        softnet_file.write_text(LINE)  # which the reader that hangs takes as well
+        softnet_file.unlink()
+        softnet_file.write_text(LINE)
+        deadline = time.monotonic() + 10
+        while outcome(host)[0] is not True:
+            assert time.monotonic() < deadline
+    events = [line["event"] for line in logs if line["log_level"] in {"warning", "info"}]
+    assert events == [
+        "a source of host metrics does not answer",
+        "sources of host metrics answer again",
+    ]
+
+
+def test_the_host_gets_its_share_of_a_page_without_time(host: Host, softnet_file: Path) -> None:
+    """When hung servers have used up all time, the host is needed most."""
+    softnet_file.write_text(LINE)
+    (portion,) = host.begin().result(time.monotonic() - 5)
+    assert portion.gathered.success is True
+
+
+@pytest.mark.parametrize("form", Format)
+def test_a_series_that_comes_twice_is_there_once(
+    host: Host, softnet_file: Path, form: Format
+) -> None:
+    """Two rows of one CPU would make Prometheus refuse the page: the last one counts."""
+    softnet_file.write_text(LINE + "\n" + LINE.replace("0000000a", "0000000b"))
+    page = host_page(host.begin().result(soon()), form)
+    lines = [line for line in page.splitlines() if "_processed_total{" in line]
+    assert lines == ['memcached_host_softnet_processed_total{cpu="1"} 11']
+
+
+def evidence(near: str) -> Evidence:
+    """Return what a connection tells."""
+    return Evidence(pid=7, near=near, far="127.0.0.1:11211")
+
+
+def test_a_process_is_looked_for_once_a_connection(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To prove which process a server is may cost much, so both answers are kept."""
+    asked: list[Evidence | None] = []
+
+    def find(found: Evidence | None, *_: object) -> Process | None:
+        asked.append(found)
+        return None
+
+    monkeypatch.setattr(module, "find", find)
+    for near in ("127.0.0.1:1", "127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:2"):
+        host.begin_processes([Subject("a", (), evidence(near))]).result(soon())
+    host.begin_processes([Subject("a", (), None)]).result(soon())
+    assert asked == [evidence("127.0.0.1:1"), evidence("127.0.0.1:2")]
+
+
+def test_processes_that_nobody_asks_for_are_forgotten(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Targets of clients come and go; what is kept of them does not pile up."""
+    monkeypatch.setattr(module, "_FORGET_SECONDS", -1.0)
+    for i in range(10):
+        host.begin_processes([Subject(f"server {i}", (), None)]).result(soon())
+    assert len(host._known) <= 1
+
+
+def test_how_collectors_do_is_on_the_page(host: Host) -> None:
+    """A failure is 0, an absent source has no such series, and each has its duration."""
+    (portion,) = host.begin().result(soon())
+    page = host_page([Portion(portion.gathered)], Format.TEXT)
+    assert "memcached_host_collector_success{" not in page
+    assert 'memcached_host_collector_duration_seconds{collector="softnet"} 0' in page
