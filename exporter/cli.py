@@ -7,25 +7,31 @@ import platform
 import re
 import sys
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NoReturn
 
 from exporter import __version__
-from exporter.configuration import build, json_schema, load
+from exporter.configuration import ConfigFile, build, json_schema, load, write_yaml
 from exporter.daemon import serve
 from exporter.documentation import metrics_as_data, metrics_as_markdown
 from exporter.errors import ConfigurationError, ExporterError
 from exporter.flags import add_flags, configuration_of
+from exporter.health.rules.all_rules import FILES
+from exporter.health.rules.render import Links, operator_resource, rule_file
 from exporter.web.access import check as check_access
 
 PROGRAM = "memcached-exporter"
 USAGE_ERROR = 2
+_GENERATED = "# Made by `memcached-exporter rules`; do not edit: its configuration sets thresholds.\n"
+    "# Made by `memcached-exporter rules`; do not edit: set thresholds in its configuration.\n"
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: 2 for wrong usage or configuration."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    commands = {"serve": _serve, "config": _config, "metrics": _metrics}
+    commands = {"serve": _serve, "config": _config, "metrics": _metrics, "rules": _rules}
     command = commands[given.pop(0)] if given and given[0] in commands else _serve
     try:
         status = command(given)
@@ -58,7 +64,7 @@ class _Parser(argparse.ArgumentParser):
 def _serve(arguments: list[str]) -> int:
     parser = _Parser(
         PROGRAM,
-        usage="%(prog)s [serve] [flags] | config check FILE | config schema | metrics",
+        usage="%(prog)s [serve] [flags] | config check FILE | config schema | metrics | rules",
         description="Prometheus exporter for memcached. Without flags it reads localhost:11211"
         " and serves http://localhost:9150/metrics.",
         epilog="Flags override the configuration file.",
@@ -81,6 +87,30 @@ def _metrics(arguments: list[str]) -> int:
         print(json.dumps(metrics_as_data(), indent=2))
     else:
         print(metrics_as_markdown(), end="")
+    return 0
+
+
+def _rules(arguments: list[str]) -> int:
+    parser = _Parser(
+        f"{PROGRAM} rules",
+        description="Print rules for Prometheus, with the thresholds of a configuration file.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--config.file", metavar="FILE", type=Path, help="configuration file")
+    parser.add_argument("--selector", metavar="MATCHERS", help='such as job="memcached"')
+    parser.add_argument("--format", choices=["rules", "operator"], default="rules")
+    parser.add_argument("--file", choices=list(FILES), help="print one of the files alone")
+    flags = vars(parser.parse_args(arguments))
+    path = flags["config.file"]
+    configuration = build(*load(path)) if path else build(ConfigFile(), str)
+    rules = configuration.rules
+    selector = rules.selector if flags["selector"] is None else flags["selector"]
+    groups = FILES[flags["file"]] if flags["file"] else tuple(chain(*FILES.values()))
+    links = Links(rules.runbooks, rules.dashboards)
+    document = rule_file(groups, configuration.thresholds, selector, links)
+    if flags["format"] == "operator":
+        document = operator_resource(document, flags["file"] or "memcached")
+    print(_GENERATED + write_yaml(document), end="")
     return 0
 
 

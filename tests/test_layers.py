@@ -8,7 +8,7 @@ import pytest
 ROOMS = [
     {"errors", "allocator"},
     {"addresses", "durations", "tls"},
-    {"catalogue"},
+    {"catalogue", "health"},
     {"configuration", "documentation"},
     {"host"},
     {"telemetry", "logs"},

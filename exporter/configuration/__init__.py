@@ -14,12 +14,14 @@ from exporter.configuration.model import (
     HostSettings,
     Log,
     Module,
+    Rules,
     Server,
     Web,
 )
 from exporter.configuration.servers import server
 from exporter.configuration.yaml_text import Place, shown
 from exporter.configuration.yaml_text import read as read_yaml
+from exporter.configuration.yaml_text import write as write_yaml
 
 __all__ = [
     "DEFAULT_SERVER",
@@ -36,6 +38,7 @@ __all__ = [
     "Module",
     "ModuleEntry",
     "Place",
+    "Rules",
     "Server",
     "ServerEntry",
     "Web",
@@ -47,4 +50,5 @@ __all__ = [
     "read_yaml",
     "server",
     "shown",
+    "write_yaml",
 ]

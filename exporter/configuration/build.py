@@ -29,11 +29,13 @@ from exporter.configuration.model import (
     HostSettings,
     Log,
     Module,
+    Rules,
     Web,
 )
 from exporter.configuration.servers import duration, servers
 from exporter.configuration.yaml_text import Place, shown
 from exporter.errors import AddressError, ConfigurationError
+from exporter.health.thresholds import Thresholds
 from exporter.tls import ClientTls, client_context
 
 DEFAULT_SERVER = "localhost:11211"
@@ -66,6 +68,8 @@ def build(file: ConfigFile, place: Place) -> Configuration:
         allow=_allow(file.scrape.allow, place),
         legacy_names=file.metrics.legacy_names,
         host=_host(file.host, place),
+        thresholds=_thresholds(file.thresholds, place),
+        rules=Rules(file.rules.selector, file.rules.runbooks, file.rules.dashboards),
         web=_web(file, place),
         log=Log(level=file.log.level, format=file.log.format),
     )
@@ -114,6 +118,23 @@ def _auth(entry: AuthEntry, place: Place, path: str) -> Auth:
     if bool(entry.password_file) == bool(entry.password_env):
         raise ConfigurationError(f"{place(path)}: set one of password_file and password_env")
     return Auth(entry.username, entry.password_file, entry.password_env)
+
+
+def _thresholds(given: Thresholds, place: Place) -> Thresholds:
+    """Refuse a warning that comes no earlier than what is worse."""
+    pairs = {
+        "connections": given.connections,
+        "workers.cpu": given.workers.cpu,
+        "workers.wait": given.workers.wait,
+    }
+    for path, levels in pairs.items():
+        if levels.warning >= levels.critical:
+            raise ConfigurationError(
+                f"{place(f'thresholds.{path}')}: warning must be below critical"
+            )
+    if given.hit_rate.warning >= given.hit_rate.target:
+        raise ConfigurationError(f"{place('thresholds.hit_rate')}: warning must be below target")
+    return given
 
 
 def _allow(entries: list[str], place: Place) -> Allow:

@@ -8,6 +8,7 @@ from exporter.catalogue.host.collectors import CollectorName
 from exporter.catalogue.sections import DEFAULT_SECTIONS, SectionName
 from exporter.durations import PATTERN as DURATION_PATTERN
 from exporter.durations import REMEDY as DURATION_REMEDY
+from exporter.health.thresholds import Thresholds
 
 
 def _text(remedy: str, pattern: str | None = None) -> msgspec.Meta:
@@ -178,6 +179,14 @@ class HostEntry(_Strict, frozen=True, kw_only=True):
     collectors: dict[CollectorName, bool] = {}
 
 
+class RulesEntry(_Strict, frozen=True, kw_only=True):
+    """How the rules that `memcached-exporter rules` prints are written."""
+
+    selector: str = ""
+    runbooks: str = "alerts/runbooks"
+    dashboards: str = "/d"
+
+
 class ConfigFile(_Strict, frozen=True, kw_only=True):
     """Configuration of memcached-exporter."""
 
@@ -187,6 +196,8 @@ class ConfigFile(_Strict, frozen=True, kw_only=True):
     discovery: DiscoveryEntry = DiscoveryEntry()
     scrape: ScrapeEntry = ScrapeEntry()
     host: HostEntry = HostEntry()
+    thresholds: Thresholds = Thresholds()
+    rules: RulesEntry = RulesEntry()
     web: WebEntry = WebEntry()
     log: LogEntry = LogEntry()
 

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from exporter.addresses import Address, ListenAddress
+from exporter.health.thresholds import Thresholds
 from exporter.tls import ClientTls
 
 
@@ -163,6 +164,17 @@ class HostSettings(msgspec.Struct, frozen=True):
         return self.procfs / ("net" if self.procfs == Path("/proc") else "1/net")
 
 
+class Rules(msgspec.Struct, frozen=True):
+    """How rules are written."""
+
+    selector: str
+    """Matchers that each selector of the rules begins with; empty for none."""
+    runbooks: str
+    """What stands before the name of a runbook in alerts."""
+    dashboards: str
+    """What stands before the uid of a dashboard in alerts."""
+
+
 class Configuration(msgspec.Struct, frozen=True):
     """Everything that the daemon is told from outside."""
 
@@ -174,5 +186,8 @@ class Configuration(msgspec.Struct, frozen=True):
     legacy_names: bool
     """True to add the official exporter's misnamed families."""
     host: HostSettings
+    thresholds: Thresholds
+    """Beyond which numbers something is wrong."""
+    rules: Rules
     web: Web
     log: Log

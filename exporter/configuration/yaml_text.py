@@ -58,6 +58,27 @@ def read(path: Path, *, texts: bool = False) -> tuple[object, Place]:
     return ({} if document is None else document), place
 
 
+def write(document: object) -> str:
+    """Return a document as YAML: keys in their order, texts of several lines as such."""
+    return yaml.dump(
+        document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1000, indent=2
+    )
+
+
+class _Dumper(yaml.SafeDumper):
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002, as the library has it
+        """Indent lists below their key."""
+        super().increase_indent(flow, indentless=False)
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in text else None
+    return dumper.represent_scalar(_TEXT, text, style=style)
+
+
+_Dumper.add_representer(str, _represent_text)
+
+
 class _StrictLoader(yaml.SafeLoader):
     """Refuses a key that stands twice or is no text, and values that YAML cannot make sense of."""
 

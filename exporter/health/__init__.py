@@ -1,0 +1,1 @@
+"""What is healthy: thresholds, and the rules that follow from them."""

@@ -1,0 +1,120 @@
+"""The numbers beyond which something is wrong: the one place where they stand.
+
+The rules for Prometheus, the lines in dashboards and the command `check` all read them. Ratios are
+from 0 to 1, times are in seconds. Why each is what it is: docs/thresholds.md.
+"""
+
+from typing import Annotated
+
+import msgspec
+
+Ratio = Annotated[
+    float, msgspec.Meta(gt=0, le=1, description="Write a ratio above 0 and at most 1, such as 0.8.")
+]
+Number = Annotated[float, msgspec.Meta(gt=0, description="Write a number above 0.")]
+Window = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^[1-9][0-9]{0,3}[smhd]$(?!\n)",
+        description="Write a duration of Prometheus with one unit, such as 15m.",
+    ),
+]
+
+
+class _Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    pass
+
+
+class Levels(_Group, frozen=True, kw_only=True):
+    """A warning and something worse."""
+
+    warning: Ratio
+    critical: Ratio
+
+
+class HitRate(_Group, frozen=True, kw_only=True):
+    """Gets that find their key, to all gets."""
+
+    warning: Ratio = 0.8
+    target: Ratio = 0.95
+    floor: Number = 1.0
+    """Gets a second below which a rate says nothing."""
+    warm_up: Window = "30m"
+    """Time after a start in which a cache may be cold."""
+
+
+class Evictions(_Group, frozen=True, kw_only=True):
+    """Items that were thrown out to make room."""
+
+    per_hour: Number = 10000
+    per_set: Ratio = 0.1
+    """Evictions to items stored."""
+    young: Number = 3600
+    """Seconds since its last use below which an evicted item was recently used."""
+
+
+class Latency(_Group, frozen=True, kw_only=True):
+    """Round trips of a command that needs no work, in seconds."""
+
+    p99: Number = 0.005
+    mean: Number = 0.010
+
+
+class Workers(_Group, frozen=True, kw_only=True):
+    """memcached's worker threads."""
+
+    cpu: Levels = Levels(warning=0.8, critical=0.9)
+    """Share of one CPU that the busiest worker uses."""
+    imbalance: Number = 2.0
+    """CPU time of the busiest worker to the average of all."""
+    imbalance_floor: Ratio = 0.5
+    """Share of one CPU below which an uneven load does no harm."""
+    wait: Levels = Levels(warning=0.1, critical=0.3)
+    """Share of its time that a worker waits for a CPU though it could run."""
+
+
+class ContextSwitches(_Group, frozen=True, kw_only=True):
+    """Changes of what a CPU runs, per second."""
+
+    involuntary: Number = 500
+    """For each worker thread, taken off the CPU before it was done."""
+    per_cpu: Number = 10000
+    """For each CPU of the host."""
+
+
+class Network(_Group, frozen=True, kw_only=True):
+    """The network below memcached."""
+
+    squeezed: Number = 10
+    """Times a second that a CPU left packets waiting."""
+    accept_queue: Ratio = 0.5
+    """Connections that wait to be accepted, to their highest number."""
+    interrupt_share: Ratio = 0.8
+    """Share of all interrupts of a network card that one CPU serves."""
+
+
+class Thresholds(_Group, frozen=True, kw_only=True):
+    """All of them, as the key `thresholds` of the configuration sets them."""
+
+    connections: Levels = Levels(warning=0.8, critical=0.95)
+    """Open connections, or descriptors, to what the server can really take."""
+    memory: Ratio = 0.85
+    """Memory for items to its limit; also the limit to that of the control group."""
+    hit_rate: HitRate = HitRate()
+    evictions: Evictions = Evictions()
+    latency: Latency = Latency()
+    workers: Workers = Workers()
+    context_switches: ContextSwitches = ContextSwitches()
+    decline: Ratio = 0.2
+    """Fall of throughput or hit rate, or rise of latency, against the same hour a week ago."""
+    network: Network = Network()
+    throttled: Ratio = 0.1
+    """Periods in which the control group's CPU quota stopped memcached, to all periods."""
+    fleet_down: Ratio = 0.3
+    """Servers of a job that are down, to all, beyond which it is one common trouble."""
+    certificate_days: Number = 14
+    """Days before a certificate ends."""
+    hash_expansion: Window = "30m"
+    """Time in which a hash table should have been moved to its larger one."""
+    extstore_queue: Number = 1000
+    """Reads and writes that wait for the external storage."""
