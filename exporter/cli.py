@@ -24,8 +24,6 @@ from exporter.web.access import check as check_access
 PROGRAM = "memcached-exporter"
 USAGE_ERROR = 2
 _GENERATED = "# Made by `memcached-exporter rules`; do not edit: its configuration sets thresholds.\n"
-    "# Made by `memcached-exporter rules`; do not edit: set thresholds in its configuration.\n"
-)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
