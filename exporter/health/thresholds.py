@@ -39,8 +39,8 @@ class HitRate(_Group, frozen=True, kw_only=True):
     target: Ratio = 0.95
     floor: Number = 1.0
     """Gets a second below which a rate says nothing."""
-    warm_up: Window = "30m"
-    """Time after a start in which a cache may be cold."""
+    warm_up: Number = 1800
+    """Seconds after a start in which a cache may be cold."""
 
 
 class Evictions(_Group, frozen=True, kw_only=True):
@@ -51,6 +51,12 @@ class Evictions(_Group, frozen=True, kw_only=True):
     """Evictions to items stored."""
     young: Number = 3600
     """Seconds since its last use below which an evicted item was recently used."""
+    useful: Ratio = 0.1
+    """Evicted items that were in use or were never read, to all evicted ones."""
+    floor: Number = 1.0
+    """Stores a second below which a share of them says nothing."""
+    idle_pages: Ratio = 0.05
+    """Memory pages that lie idle while some slab class evicts, to all pages."""
 
 
 class Latency(_Group, frozen=True, kw_only=True):
@@ -58,6 +64,10 @@ class Latency(_Group, frozen=True, kw_only=True):
 
     p99: Number = 0.005
     mean: Number = 0.010
+    floor: Number = 0.0005
+    """Mean below which a rise says nothing."""
+    probe_failures: Ratio = 0.05
+    """Probes that failed, to all; no time, but the other half of what the prober tells."""
 
 
 class Workers(_Group, frozen=True, kw_only=True):
@@ -91,6 +101,8 @@ class Network(_Group, frozen=True, kw_only=True):
     """Connections that wait to be accepted, to their highest number."""
     interrupt_share: Ratio = 0.8
     """Share of all interrupts of a network card that one CPU serves."""
+    interrupt_floor: Number = 1000
+    """Interrupts of a network card a second below which one CPU can serve them all."""
 
 
 class Thresholds(_Group, frozen=True, kw_only=True):
@@ -107,13 +119,23 @@ class Thresholds(_Group, frozen=True, kw_only=True):
     context_switches: ContextSwitches = ContextSwitches()
     decline: Ratio = 0.2
     """Fall of throughput or hit rate, or rise of latency, against the same hour a week ago."""
+    decline_floor: Number = 10
+    """Commands a second below which a fall of throughput says nothing."""
     network: Network = Network()
     throttled: Ratio = 0.1
     """Periods in which the control group's CPU quota stopped memcached, to all periods."""
+    swapped: Ratio = 0.01
+    """Memory of memcached in swap space, to all of its memory; a little of it is never missed."""
     fleet_down: Ratio = 0.3
     """Servers of a job that are down, to all, beyond which it is one common trouble."""
+    fleet_down_servers: Number = 3
+    """Servers that must be down for that at least."""
     certificate_days: Number = 14
     """Days before a certificate ends."""
+    certificate_days_critical: Number = 1
+    """The same, when it is urgent."""
+    discovery_age: Number = 900
+    """Seconds without a good look at a source of servers that fails."""
     hash_expansion: Window = "30m"
     """Time in which a hash table should have been moved to its larger one."""
     extstore_queue: Number = 1000

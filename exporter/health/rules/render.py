@@ -78,7 +78,7 @@ def _alert(rule: Alert, thresholds: Thresholds, selector: str, links: Links) -> 
     made = {
         "alert": rule.name,
         "expr": _expression(rule.expr, thresholds, selector),
-        "for": rule.wait,
+        "for": _filled(rule.wait, thresholds),
         "keep_firing_for": rule.keep,
         "labels": {"severity": str(rule.severity)},
         "annotations": {

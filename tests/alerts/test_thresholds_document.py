@@ -1,0 +1,51 @@
+"""docs/thresholds.md tells of each threshold its default and the alerts that use it."""
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+import msgspec
+
+from exporter.health.rules.all_rules import FILES
+from exporter.health.rules.shape import Alert, Recording
+from exporter.health.thresholds import Thresholds
+
+DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "thresholds.md"
+ROW = re.compile(r"^\| `([a-z_.0-9]+)` \| ([^|]+) \| ([^|]+) \| [^|]+ \|$", re.MULTILINE)
+
+
+def fields(group: msgspec.Struct, above: str = "") -> Iterator[tuple[str, str]]:
+    """Yield path and default of each threshold."""
+    for name in group.__struct_fields__:
+        value = getattr(group, name)
+        if isinstance(value, msgspec.Struct):
+            yield from fields(value, f"{above}{name}.")
+        else:
+            yield f"{above}{name}", value if isinstance(value, str) else f"{value:.15g}"
+
+
+def uses(rule: Alert | Recording) -> set[str]:
+    """Return the thresholds that an expression compares with, or for which it waits."""
+    wait = rule.wait if isinstance(rule, Alert) else ""
+    return set(re.findall(r"\$\{([a-z_.0-9]+)", rule.expr + wait))
+
+
+def test_each_threshold_has_a_row_with_its_default_and_its_alerts() -> None:
+    """The table is whole, and in the order of the code."""
+    rules = [rule for group in chain(*FILES.values()) for rule in group.rules]
+    names = {
+        path: {r.name for r in rules if isinstance(r, Alert) and path in uses(r)}
+        for path, _ in fields(Thresholds())
+    }
+    assert [
+        (path, default, set(used.split(", ")))
+        for path, default, used in ROW.findall(DOCUMENT.read_text())
+    ] == [(path, default, names[path]) for path, default in fields(Thresholds())]
+
+
+def test_each_threshold_is_used() -> None:
+    """A threshold that no rule reads would promise what does not happen."""
+    rules = [rule for group in chain(*FILES.values()) for rule in group.rules]
+    used = set().union(*(uses(rule) for rule in rules))
+    assert {path for path, _ in fields(Thresholds())} == used
