@@ -79,6 +79,13 @@ def parse_listen_address(text: str) -> ListenAddress:
     Raises AddressError with the value and the remedy.
     """
     shown = _shown(text)
+    remedy = 'write ":9150", "127.0.0.1:9150" or "[::1]:9150"'
+    if text.isdecimal():
+        raise AddressError(f'{shown} is a port alone: write ":{text}"')
+    if not text.strip():
+        raise AddressError(f"{shown} is no place to listen: {remedy}")
+    if "," in text or "/" in text or "\\" in text:
+        raise AddressError(f"{shown} is not one host and port: {remedy}")
     host, port = _split(text, shown, lowest_port=0)
     if port is None:
         raise AddressError(f"{shown} has no port: write {text}:9150, or :9150 for all addresses")
@@ -118,7 +125,9 @@ def _split(text: str, shown: str, lowest_port: int = 1) -> tuple[str, int | None
     if text.startswith("["):
         host, bracket, rest = text[1:].partition("]")
         if not bracket or (rest and not rest.startswith(":")):
-            raise AddressError(f"{shown} is not understood: write IPv6 as [2001:db8::7]:11211")
+            raise AddressError(
+                f"{shown} is not understood: write IPv6 as [2001:db8::7] or [2001:db8::7]:port"
+            )
         _check_ip(host, shown, "an IPv6 address", version=6)
         return host, _port(rest[1:], shown, lowest_port) if rest else None
     if text.count(":") > 1:

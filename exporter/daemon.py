@@ -42,11 +42,11 @@ def serve(load: Callable[[], Configuration]) -> int:
     access_file = Path(web.config_file) if web.config_file else None
     access = Access(access_file, service.telemetry.note_web_reload)
     servers = [HttpServer(listen(address), service, access) for address in web.listen]
+    service.start()
     for server in servers:
         threading.Thread(target=server.serve_forever, name="accept", daemon=True).start()
         host, port = server.server_address[:2]
         _log.info("listening", address=_shown(str(host), port), version=__version__)
-    service.start_probers()
     while (number := signal.sigwait(SIGNALS)) == signal.SIGHUP:
         service.reload()
     _log.info("stopping", signal=signal.Signals(number).name)

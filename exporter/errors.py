@@ -30,6 +30,10 @@ class ConfigurationError(ExporterError):
     """A flag or configuration file that cannot be used; names the place and the remedy."""
 
 
+class DiscoveryError(ExporterError):
+    """Servers could not be looked for; the text names the place and the cause."""
+
+
 class ForbiddenTargetError(ExporterError):
     """A scrape target outside of what the configuration allows."""
 

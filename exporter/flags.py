@@ -35,6 +35,7 @@ _KEYS = {
     "web.telemetry_path": "web.telemetry_path",
     "web.scrape_path": "web.scrape_path",
     "web.enable_lifecycle": "web.enable_lifecycle",
+    "web.external_url": "web.external_url",
     "web.config.file": "web.config_file",
     "log.level": "log.level",
     "log.format": "log.format",
@@ -114,6 +115,11 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         "--web.enable-lifecycle",
         action="store_true",
         help="reload the configuration upon POST /-/reload, as upon SIGHUP",
+    )
+    add(
+        "--web.external-url",
+        metavar="URL",
+        help="where clients reach the exporter, for /sd and links (default: as they call it)",
     )
     add("--web.config.file", metavar="FILE", help="TLS, client certificates, passwords (YAML)")
     add("--config.file", metavar="FILE", type=_file, help="configuration file (YAML)")

@@ -56,6 +56,11 @@ class Telemetry:
         self._reload_time = Gauge(*_described("config_reload_time"), registry=self._registry)
         self._web_reloaded = Gauge(*_described("web_reload_successful"), registry=self._registry)
         self._web_reloaded.set(1)
+        self._discovered = Gauge(*_described("discovery_servers"), registry=self._registry)
+        self._discovery_time = Gauge(*_described("discovery_time"), registry=self._registry)
+        self._discovery_failures = Counter(
+            *_described("discovery_failures"), registry=self._registry
+        )
         self._errors = Counter(*_described("scrape_errors"), registry=self._registry)
         for reason in Reason:
             self._errors.labels(reason.value)
@@ -74,6 +79,23 @@ class Telemetry:
     def note_web_reload(self, success: bool) -> None:  # noqa: FBT001, a callback's one argument
         """Note an attempt to read the web configuration file."""
         self._web_reloaded.set(success)
+
+    def expect_discovery(self, source: str) -> None:
+        """Let the series of a source of servers begin."""
+        for family in (self._discovered, self._discovery_time, self._discovery_failures):
+            family.labels(source)
+
+    def note_discovery(self, source: str, *, servers: int, success: bool) -> None:
+        """Note a look at a source, and how many servers are known of it now."""
+        self._discovered.labels(source).set(servers)
+        if success:
+            self._discovery_time.labels(source).set_to_current_time()
+        self._discovery_failures.labels(source).inc(not success)
+
+    def forget_discovery(self, source: str) -> None:
+        """Let the series of a source end."""
+        for family in (self._discovered, self._discovery_time, self._discovery_failures):
+            family.remove(source)
 
     def count_error(self, reason: Reason) -> None:
         """Count a scrape of a server that failed."""

@@ -67,8 +67,8 @@ BAD = {
     "::1": "write IPv6 in brackets",
     "2001:db8::7:11211": "write IPv6 in brackets",
     "host:1:2": "write IPv6 in brackets",
-    "[::1": "write IPv6 as [2001:db8::7]:11211",
-    "[::1]11211": "write IPv6 as [2001:db8::7]:11211",
+    "[::1": "write IPv6 as [2001:db8::7] or [2001:db8::7]:port",
+    "[::1]11211": "write IPv6 as [2001:db8::7] or [2001:db8::7]:port",
     "[::1]:": "is not a number from 1 to 65535",
     "[localhost]:1": "is not an IPv6 address",
     "[127.0.0.1]:1": "is not an IPv6 address",
@@ -99,8 +99,11 @@ LISTEN = {
 }
 
 BAD_LISTEN = {
-    "": ":9150",
-    "9150": "is not an IPv4 address",
+    "9150": 'write ":9150"',
+    "": 'write ":9150", "127.0.0.1:9150" or "[::1]:9150"',
+    "/tmp/x.sock": "is not one host and port",
+    "http://a:1": "is not one host and port",
+    "a:1,b:2": "is not one host and port",
     "localhost": "write localhost:9150",
     "[::1]": "write [::1]:9150",
     "::1:9150": "in brackets",
@@ -156,7 +159,7 @@ def test_a_good_place_to_listen(text: str, expected: tuple[str, int]) -> None:
 
 @pytest.mark.parametrize(("text", "remedy"), BAD_LISTEN.items())
 def test_a_bad_place_to_listen_names_value_and_remedy(text: str, remedy: str) -> None:
-    """A bad place to listen is refused with one printable line, and not in memcached's terms."""
+    """A bad place to listen is refused in one printable line, in no terms of memcached's (C14)."""
     with pytest.raises(AddressError) as caught:
         parse_listen_address(text)
     message = str(caught.value)

@@ -55,7 +55,7 @@ def fails(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 
 @pytest.mark.parametrize("address", D04)
 def test_a_malformed_address_ends_the_start(address: str) -> None:
-    """A bad server address is refused before anything is served, with value and remedy."""
+    """A bad server address is refused before anything is served, with value and remedy (D04)."""
     result = run(f"--memcached.address={address}")
     assert result.returncode == 2
     assert_one_line(result.stderr)
@@ -82,7 +82,10 @@ def test_a_malformed_address_ends_the_start(address: str) -> None:
         (["--memcached.timeout=61m"], "--memcached.timeout: must be from 1ms to 1h"),
         (["--log.level=loud"], "--log.level: invalid choice: 'loud' (choose from"),
         (["--log.format="], "--log.format: invalid choice: '' (choose from"),
-        (["--web.listen-address=9150"], "--web.listen-address: address \"9150\": '9150' is not"),
+        (
+            ["--web.listen-address=9150"],
+            '--web.listen-address: address "9150" is a port alone: write ":9150"',
+        ),
         (["--web.telemetry-path=metrics"], "write an absolute URL path such as /metrics"),
         (["--web.telemetry-path="], "--web.telemetry-path: "),
         (["--web.scrape-path=a b"], "--web.scrape-path: "),

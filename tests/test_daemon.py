@@ -238,7 +238,7 @@ def test_connections_to_memcached_are_held_and_given_back(
 def test_many_scrapes_leave_nothing_behind(
     memcached: Callable[..., Memcached], exporter: Callable[..., Exporter], tmp_path: Path
 ) -> None:
-    """After two thousand targets and pages, threads and descriptors are as before."""
+    """After two thousand targets and pages, threads and descriptors are as before (G04)."""
     server = memcached()
     config = tmp_path / "exporter.yml"
     config.write_text(

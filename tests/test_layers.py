@@ -13,6 +13,7 @@ ROOMS = [
     {"host"},
     {"telemetry", "logs"},
     {"memcached"},
+    {"discovery"},
     {"exposition"},
     {"web"},
     {"service"},
@@ -82,6 +83,7 @@ def test_libraries_stay_in_their_room(path: Path) -> None:
         "socketserver": "web",
         "isal": "web",
         "bcrypt": "web",
+        "dns": "discovery",
     }
     for name in imports(path):
         library = name.partition(".")[0]

@@ -108,7 +108,7 @@ def test_any_text_stays_on_its_line(
 
 @pytest.mark.parametrize("style", ["logfmt", "json"])
 def test_an_exception_is_one_line(written: Callable[..., list[dict[str, Any]]], style: str) -> None:
-    """A traceback is a field of its record, not twenty lines."""
+    """A traceback is a field of its record, not twenty lines (D11)."""
 
     def fail(log: Any) -> None:
         try:
@@ -246,7 +246,7 @@ def test_a_clients_text_cannot_forge_records(exporter: Callable[..., Exporter]) 
 
 
 def test_requests_are_logged_at_debug_only(exporter: Callable[..., Exporter]) -> None:
-    """There is no access log unless it is asked for."""
+    """There is no access log unless it is asked for (D11)."""
     quiet, loud = exporter(), exporter("--log.level=debug")
     for daemon in (quiet, loud):
         daemon.request("/-/healthy")

@@ -96,7 +96,7 @@ def test_versions_and_process() -> None:
 
 
 def test_there_are_no_created_series() -> None:
-    """Counters bring no second series with the time of their birth, in neither format."""
+    """Counters bring no second series with the time of their birth, in neither format (C11)."""
     telemetry = Telemetry()
     telemetry.count_error(Reason.AUTH)
     telemetry.observe_page("/metrics", 1)

@@ -28,6 +28,25 @@ EXPORTER = Section(
             "Whether the web configuration file was good when it was last read (1) or not (0), in"
             " which case the settings of before are in force; 1 without such a file.",
         ),
+        gauge(
+            "discovery_servers",
+            "memcached_exporter_discovery_servers",
+            "Servers that a source lists; the list in the configuration is the source `static`.",
+            dynamic=("source",),
+        ),
+        gauge(
+            "discovery_time",
+            "memcached_exporter_discovery_last_success_timestamp_seconds",
+            "When a source of servers was last read with success, in Unix seconds; 0 for never.",
+            dynamic=("source",),
+        ),
+        counter(
+            "discovery_failures",
+            "memcached_exporter_discovery_failures_total",
+            "Looks at a source of servers that failed, all or in part: what it listed before"
+            " stays.",
+            dynamic=("source",),
+        ),
         counter(
             "scrape_errors",
             "memcached_exporter_scrape_errors_total",

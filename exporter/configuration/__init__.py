@@ -1,18 +1,23 @@
 """Flags and YAML file become one immutable Configuration."""
 
 from exporter.configuration.build import DEFAULT_SERVER, build
-from exporter.configuration.file import ConfigFile, ModuleEntry, json_schema
+from exporter.configuration.file import ConfigFile, ModuleEntry, ServerEntry, json_schema
 from exporter.configuration.loading import convert, convert_to, load
 from exporter.configuration.model import (
     Allow,
     Auth,
     Configuration,
+    DiscoverySource,
+    DnsDiscovery,
+    ElastiCacheDiscovery,
+    FileDiscovery,
     HostSettings,
     Log,
     Module,
     Server,
     Web,
 )
+from exporter.configuration.servers import server
 from exporter.configuration.yaml_text import Place, shown
 from exporter.configuration.yaml_text import read as read_yaml
 
@@ -22,12 +27,17 @@ __all__ = [
     "Auth",
     "ConfigFile",
     "Configuration",
+    "DiscoverySource",
+    "DnsDiscovery",
+    "ElastiCacheDiscovery",
+    "FileDiscovery",
     "HostSettings",
     "Log",
     "Module",
     "ModuleEntry",
     "Place",
     "Server",
+    "ServerEntry",
     "Web",
     "build",
     "convert",
@@ -35,5 +45,6 @@ __all__ = [
     "json_schema",
     "load",
     "read_yaml",
+    "server",
     "shown",
 ]

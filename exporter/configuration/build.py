@@ -9,13 +9,11 @@ import msgspec
 from exporter.addresses import (
     DEFAULT_PORT,
     HIGHEST_PORT,
-    Address,
-    is_utf8,
-    parse_address,
     parse_listen_address,
 )
-from exporter.catalogue import LABEL_NAMES, SECTIONS
+from exporter.catalogue import SECTIONS
 from exporter.catalogue.host.collectors import HOST_SECTIONS, OFF_BY_DEFAULT, PROCESS_SECTIONS
+from exporter.configuration.discovery import any_source, sources
 from exporter.configuration.file import (
     AuthEntry,
     ConfigFile,
@@ -31,31 +29,27 @@ from exporter.configuration.model import (
     HostSettings,
     Log,
     Module,
-    Server,
     Web,
 )
+from exporter.configuration.servers import duration, servers
 from exporter.configuration.yaml_text import Place, shown
-from exporter.durations import parse_duration
 from exporter.errors import AddressError, ConfigurationError
 from exporter.tls import ClientTls, client_context
 
 DEFAULT_SERVER = "localhost:11211"
 
-_SHORTEST = 0.001
-_LONGEST = 3600.0
-_LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*\Z")
 _MODULE_NAME = re.compile(r"[A-Za-z0-9_-]+\Z")
 _HOST_PATTERN = re.compile(
     r"(\[[0-9a-f:.*?]+\]|[a-z0-9._*?-]+)"  # IPv6 in brackets, a name or an IPv4 address
     r"(?::([0-9*?]{1,5}))?\Z"
 )
-_TARGET_LABELS = {"job", "instance"}
 
 
 def build(file: ConfigFile, place: Place) -> Configuration:
     """Check what the file's shape alone cannot, and fill in the defaults.
 
-    Without any ``servers`` key the server on localhost is read, as the official exporter does.
+    Without any ``servers`` and ``discovery`` the server on localhost is read, as the official
+    exporter does.
     Raises ConfigurationError with the place and the remedy.
     """
     modules = {
@@ -64,9 +58,10 @@ def build(file: ConfigFile, place: Place) -> Configuration:
     }
     entries = file.servers
     if entries is None:
-        entries = [ServerEntry(address=DEFAULT_SERVER)]
+        entries = [] if any_source(file.discovery) else [ServerEntry(address=DEFAULT_SERVER)]
     return Configuration(
-        servers=_servers(entries, modules, place),
+        servers=servers(entries, modules, place),
+        discovery=sources(file.discovery, modules, place),
         modules=modules,
         allow=_allow(file.scrape.allow, place),
         legacy_names=file.metrics.legacy_names,
@@ -81,7 +76,7 @@ def _module(name: str, entry: ModuleEntry, place: Place) -> Module:
         raise ConfigurationError(
             f"{place(f'modules.{name}')}: not a module name: use letters, digits, _ and -"
         )
-    timeout = _seconds(entry.timeout, place(f"modules.{name}.timeout"))
+    timeout = duration(entry.timeout, place(f"modules.{name}.timeout"))
     probe = entry.probe
     interval = f"modules.{name}.probe.interval"
     wanted = {"stats", *entry.sections}
@@ -93,7 +88,7 @@ def _module(name: str, entry: ModuleEntry, place: Place) -> Module:
         max_reply_bytes=entry.max_reply_bytes,
         top_clients=entry.top_clients,
         max_prefixes=entry.max_prefixes,
-        probe_interval=_seconds(probe.interval, place(interval)) if probe else 0.0,
+        probe_interval=duration(probe.interval, place(interval)) if probe else 0.0,
         canary_key=probe.canary_key if probe else "",
         tls=_tls(entry.tls, place, f"modules.{name}.tls") if entry.tls else None,
         auth=_auth(entry.auth, place, f"modules.{name}.auth") if entry.auth else None,
@@ -119,70 +114,6 @@ def _auth(entry: AuthEntry, place: Place, path: str) -> Auth:
     if bool(entry.password_file) == bool(entry.password_env):
         raise ConfigurationError(f"{place(path)}: set one of password_file and password_env")
     return Auth(entry.username, entry.password_file, entry.password_env)
-
-
-def _seconds(text: str, where: str) -> float:
-    """Return a duration of the configuration."""
-    try:
-        seconds = parse_duration(text)
-    except ValueError as error:
-        raise ConfigurationError(f"{where}: {error}") from error
-    if not _SHORTEST <= seconds <= _LONGEST:
-        raise ConfigurationError(f"{where}: must be from 1ms to 1h")
-    return seconds
-
-
-def _servers(
-    entries: list[ServerEntry], modules: dict[str, Module], place: Place
-) -> tuple[Server, ...]:
-    servers: list[Server] = []
-    first: dict[str, str] = {}
-    for i, entry in enumerate(entries):
-        address = _address(entry.address, place(f"servers[{i}].address"))
-        if address.endpoint in first:
-            raise ConfigurationError(
-                f'{place(f"servers[{i}].address")}: "{entry.address}" is the same server as'
-                f' "{first[address.endpoint]}": remove one'
-            )
-        first[address.endpoint] = entry.address
-        if entry.module not in modules:
-            raise ConfigurationError(
-                f"{place(f'servers[{i}].module')}: no module is named {shown(entry.module)}:"
-                f" use one of {', '.join(modules)}"
-            )
-        if address.path and modules[entry.module].tls:
-            raise ConfigurationError(
-                f"{place(f'servers[{i}].module')}: module {shown(entry.module)} speaks TLS, which"
-                " a unix socket cannot: use a module without tls"
-            )
-        labels = _labels(entry.labels, place, f"servers[{i}].labels")
-        module = modules[entry.module]
-        servers.append(
-            Server(address=address, module=module, labels=labels, pid_file=entry.pid_file)
-        )
-    return tuple(servers)
-
-
-def _address(text: str, shown: str) -> Address:
-    try:
-        return parse_address(text)
-    except AddressError as error:
-        raise ConfigurationError(f"{shown}: {error}") from error
-
-
-def _labels(labels: dict[str, str], place: Place, path: str) -> tuple[tuple[str, str], ...]:
-    for name, value in labels.items():
-        shown = place(f"{path}.{name}")
-        if not _LABEL_NAME.match(name) or name.startswith("__"):
-            raise ConfigurationError(
-                f"{shown}: not a label name: use letters, digits and _, no digit or __ first"
-            )
-        if name in LABEL_NAMES or name in _TARGET_LABELS:
-            owner = "Prometheus" if name in _TARGET_LABELS else "the exporter"
-            raise ConfigurationError(f"{shown}: this label is set by {owner}: choose another name")
-        if not is_utf8(value):
-            raise ConfigurationError(f"{shown}: not UTF-8 text, which metrics need")
-    return tuple(labels.items())
 
 
 def _allow(entries: list[str], place: Place) -> Allow:
@@ -247,7 +178,7 @@ def _web(file: ConfigFile, place: Place) -> Web:
         "scrape_path": file.web.scrape_path,
     }
     for key, path in paths.items():
-        if path == "/" or path.startswith("/-/"):
+        if path in {"/", "/sd"} or path.startswith("/-/"):
             raise ConfigurationError(
                 f'{place(f"web.{key}")}: "{path}" is taken by the exporter: use another path'
             )
@@ -260,4 +191,5 @@ def _web(file: ConfigFile, place: Place) -> Web:
         **paths,
         enable_lifecycle=file.web.enable_lifecycle,
         config_file=file.web.config_file,
+        external_url=file.web.external_url.rstrip("/"),
     )

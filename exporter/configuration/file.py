@@ -37,6 +37,13 @@ AllowText = Annotated[
         ' or a pattern such as "*.cache.example:11211"'
     ),
 ]
+UrlText = Annotated[
+    str,
+    _text(
+        "write a URL such as https://monitoring.example/memcached, without query",
+        r"^(https?://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?)?$(?!\n)",
+    ),
+]
 LogLevel = Literal["debug", "info", "warn", "error"]
 LogFormat = Literal["logfmt", "json"]
 
@@ -114,6 +121,7 @@ class WebEntry(_Strict, frozen=True, kw_only=True):
     )
     telemetry_path: PathText = "/metrics"
     scrape_path: PathText = "/scrape"
+    external_url: UrlText = ""
     config_file: str = ""
     enable_lifecycle: bool = False
 
@@ -123,6 +131,34 @@ class LogEntry(_Strict, frozen=True, kw_only=True):
 
     level: LogLevel = "info"
     format: LogFormat = "logfmt"
+
+
+class DnsEntry(_Strict, frozen=True, kw_only=True):
+    """Servers that a name leads to."""
+
+    name: Annotated[str, _text("write a host name", r"^[A-Za-z0-9._-]{1,254}$(?!\n)")]
+    type: Literal["A", "AAAA", "SRV"] = "A"
+    port: Annotated[int, msgspec.Meta(ge=1, le=65535)] | None = None
+    refresh: DurationText = "30s"
+    module: str = "default"
+    labels: dict[str, str] = {}
+
+
+class ElastiCacheEntry(_Strict, frozen=True, kw_only=True):
+    """Servers that a configuration endpoint of AWS ElastiCache lists."""
+
+    endpoint: AddressText
+    refresh: DurationText = "60s"
+    module: str = "default"
+    labels: dict[str, str] = {}
+
+
+class DiscoveryEntry(_Strict, frozen=True, kw_only=True):
+    """Where servers are found besides ``servers``."""
+
+    files: list[Annotated[str, _text("write a path, with * if wanted", r"^.")]] = []
+    dns: list[DnsEntry] = []
+    elasticache: list[ElastiCacheEntry] = []
 
 
 class DevicesEntry(_Strict, frozen=True, kw_only=True):
@@ -148,6 +184,7 @@ class ConfigFile(_Strict, frozen=True, kw_only=True):
     servers: list[ServerEntry] | None = None
     modules: dict[str, ModuleEntry] = {}
     metrics: MetricsEntry = MetricsEntry()
+    discovery: DiscoveryEntry = DiscoveryEntry()
     scrape: ScrapeEntry = ScrapeEntry()
     host: HostEntry = HostEntry()
     web: WebEntry = WebEntry()

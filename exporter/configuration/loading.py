@@ -46,6 +46,9 @@ def _rooted(file: ConfigFile, directory: Path) -> ConfigFile:
         file,
         servers=servers,
         modules=modules,
+        discovery=msgspec.structs.replace(
+            file.discovery, files=[str(directory / pattern) for pattern in file.discovery.files]
+        ),
         host=rooted(file.host, "procfs", "sysfs"),
         web=rooted(file.web, "config_file"),
     )

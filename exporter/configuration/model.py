@@ -3,6 +3,7 @@
 import re
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -53,6 +54,58 @@ class Server(msgspec.Struct, frozen=True):
     """File that holds the number of its process on this host; empty for none."""
 
 
+class FileDiscovery(msgspec.Struct, frozen=True):
+    """Servers that files in Prometheus' file_sd format list."""
+
+    pattern: str
+    """Absolute path, in which ``*`` stands for anything."""
+    modules: dict[str, Module]
+    """What the files can choose from."""
+
+    @property
+    def name(self) -> str:
+        """What metrics and logs call it."""
+        return f"file:{self.pattern}"
+
+
+class DnsDiscovery(msgspec.Struct, frozen=True):
+    """Servers that records of a name lead to."""
+
+    record: str
+    type: str
+    """``A``, ``AAAA`` or ``SRV``."""
+    port: int
+    """Of the servers, where the records do not say it."""
+    refresh: float
+    """Seconds between look-ups."""
+    module: Module
+    labels: tuple[tuple[str, str], ...]
+
+    @property
+    def name(self) -> str:
+        """What metrics and logs call it."""
+        port = f":{self.port}" if self.port else ""
+        return f"dns:{self.type}:{self.record}{port}"
+
+
+class ElastiCacheDiscovery(msgspec.Struct, frozen=True):
+    """Servers that a configuration endpoint of AWS ElastiCache lists."""
+
+    address: Address
+    refresh: float
+    """Seconds between questions."""
+    module: Module
+    labels: tuple[tuple[str, str], ...]
+
+    @property
+    def name(self) -> str:
+        """What metrics and logs call it."""
+        return f"elasticache:{self.address.text}"
+
+
+DiscoverySource = FileDiscovery | DnsDiscovery | ElastiCacheDiscovery
+
+
 class Allow(msgspec.Struct, frozen=True):
     """Targets that ``/scrape`` may read on top of the configured servers."""
 
@@ -72,6 +125,13 @@ class Web(msgspec.Struct, frozen=True):
     """True to reload the configuration upon a request."""
     config_file: str = ""
     """Path of the web configuration file; empty for none."""
+    external_url: str = ""
+    """Where clients reach the exporter, without a slash at the end; empty for as they call it."""
+
+    @property
+    def prefix(self) -> str:
+        """What stands before all paths of the exporter in its external URL."""
+        return urlsplit(self.external_url).path
 
 
 class Log(msgspec.Struct, frozen=True):
@@ -107,6 +167,8 @@ class Configuration(msgspec.Struct, frozen=True):
     """Everything that the daemon is told from outside."""
 
     servers: tuple[Server, ...]
+    discovery: tuple[DiscoverySource, ...]
+    """Where further servers are found."""
     modules: dict[str, Module]
     allow: Allow
     legacy_names: bool

@@ -21,15 +21,24 @@ def shown(text: str) -> str:
     return f'"{text}"' if text.isprintable() else repr(text)
 
 
-def read(path: Path) -> tuple[object, Place]:
+def within(place: Place, path: str) -> Place:
+    """Return what names the places of the keys of one entry."""
+    return lambda key: place(f"{path}.{key}")
+
+
+def read(path: Path, *, texts: bool = False) -> tuple[object, Place]:
     """Return the document of a file, and a function that names the place of a key in it.
 
-    An empty file is an empty map. Raises ConfigurationError with file, line, column and cause.
+    An empty file is an empty map. With ``texts`` all values are texts, whatever they look like,
+    and JSON with tabs is understood. Raises ConfigurationError with file, line, column and cause.
     """
     try:
         source = path.read_text(encoding="utf-8")
-        root = yaml.compose(source, Loader=_StrictLoader)
-        document = yaml.load(source, Loader=_StrictLoader)  # noqa: S506, a SafeLoader
+        if texts and path.suffix == ".json":
+            source = source.replace("\t", " ")  # within a text JSON has no bare tab
+        loader = _TextLoader if texts else _StrictLoader
+        root = yaml.compose(source, Loader=loader)
+        document = yaml.load(source, Loader=loader)  # noqa: S506, a SafeLoader
     except OSError as error:
         raise ConfigurationError(f"{path}: {(error.strerror or str(error)).lower()}") from error
     except UnicodeDecodeError as error:
@@ -83,6 +92,12 @@ class _StrictLoader(yaml.SafeLoader):
             raise _error(
                 "this value cannot be read: write it in quotes if it is text", node
             ) from error
+
+
+class _TextLoader(_StrictLoader):
+    """Guesses no types."""
+
+    yaml_implicit_resolvers = {}  # noqa: RUF012, as the library has it
 
 
 def _error(problem: str, node: yaml.Node) -> yaml.constructor.ConstructorError:

@@ -5,6 +5,7 @@ page does not wait for that: what is missing is said to have failed, and the ser
 out.
 """
 
+import contextlib
 import threading
 import time
 from collections.abc import Iterable
@@ -135,7 +136,8 @@ class Host:
             else:
                 _log.info("sources of host metrics answer again")
         if errand.steps and not hung:
-            errand.task = self._executor.submit(self._run, errand)
+            with contextlib.suppress(RuntimeError):  # closed by a reload that was quicker
+                errand.task = self._executor.submit(self._run, errand)
         return errand
 
     def _run(self, errand: Errand) -> None:

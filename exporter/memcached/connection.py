@@ -28,8 +28,7 @@ _CREDENTIALS = struct.calcsize("3i")
 class Connection(Client):  # type: ignore[misc]  # pymemcache ships no types
     """An open connection to one resolved address (an IP address and port, or a socket path).
 
-    ``dialled`` is that address; ``is_local`` says whether the socket leads to this host. The
-    connection is good for nothing after a ReadError: close it.
+    ``dialled`` is that address. The connection is good for nothing after a ReadError: close it.
     """
 
     def __init__(
@@ -41,27 +40,29 @@ class Connection(Client):  # type: ignore[misc]  # pymemcache ships no types
         super().__init__(
             endpoint, connect_timeout=connect_timeout, no_delay=True, tls_context=tls_context
         )
-        self.dialled = endpoint if isinstance(endpoint, str) else f"{endpoint[0]}:{endpoint[1]}"
+        self.dialled = _shown(endpoint)
         self._connect()
         try:
-            self.is_local = self._leads_to_this_host()
+            self._ends = self.sock.getsockname(), self.sock.getpeername()
         except OSError:
             self.close()
             raise
 
-    def _leads_to_this_host(self) -> bool:
+    @property
+    def is_local(self) -> bool:
+        """Whether the socket leads to this host."""
+        near, far = self._ends
         if self.sock.family == socket.AF_UNIX:
             return True
-        peer = self.sock.getpeername()[0]
-        return peer == self.sock.getsockname()[0] or ipaddress.ip_address(peer).is_loopback
+        return near[0] == far[0] or ipaddress.ip_address(far[0]).is_loopback
 
     def evidence(self, pid: int) -> Evidence:
         """Return what this connection tells of the process that calls itself ``pid``."""
         if self.sock.family == socket.AF_UNIX:
             credentials = self.sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS)
             return Evidence(pid, far=self.dialled, peer_pid=struct.unpack("3i", credentials)[0])
-        near, far = self.sock.getsockname(), self.sock.getpeername()
-        return Evidence(pid, near=f"{near[0]}:{near[1]}", far=f"{far[0]}:{far[1]}")
+        near, far = (f"{end[0]}:{end[1]}" for end in self._ends)
+        return Evidence(pid, near=near, far=far)
 
     def certificate_expires(self) -> float | None:
         """Return when the server's certificate ends (Unix seconds); None if it was not checked."""
@@ -111,17 +112,29 @@ def connect(
     endpoints = _endpoints(address, deadline, permit)
     context = _named_context(address, keeper) if keeper else None
     failure: OSError | None = None
-    for tried, endpoint in enumerate(endpoints):
-        share = (deadline - time.monotonic()) / (len(endpoints) - tried)
+    tried: list[str] = []
+    for endpoint in endpoints:
+        share = (deadline - time.monotonic()) / (len(endpoints) - len(tried))
         if share <= 0:
             break
         try:
             return Connection(endpoint, connect_timeout=share, tls_context=context)
         except OSError as error:
             failure = error
+            tried.append(_shown(endpoint))
     if failure is None:
         raise ReadError(Reason.TIMEOUT, "no time left to connect")
-    raise read_error(failure) from failure
+    known = read_error(failure)
+    # Of a name an operator would not know where it led.
+    where = "" if address.endpoint in {*tried, f"unix:{address.path}"} else f" ({', '.join(tried)})"
+    raise ReadError(known.reason, f"{known}{where}") from failure
+
+
+def _shown(endpoint: tuple[str, int] | str) -> str:
+    if isinstance(endpoint, str):
+        return endpoint
+    host, port = endpoint
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _named_context(address: Address, keeper: ContextKeeper) -> NamedContext:
@@ -196,7 +209,8 @@ def _words(error: OSError) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"the certificate is not accepted: {error.verify_message}"
     if isinstance(error, ssl.SSLError) and "ALERT" in str(error.reason):
-        return f"the server refuses the handshake: {error.reason}"
+        version = ": is min_version too high for it?" if "VERSION" in str(error.reason) else ""
+        return f"the server refuses the handshake: {error.reason}{version}"
     if isinstance(error, ssl.SSLError):
         return f"{error.reason or error}: does the server speak TLS here?"
     return (error.strerror or str(error)).lower()

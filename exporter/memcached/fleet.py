@@ -55,11 +55,11 @@ class Fleet:
         self._modules = configuration.modules
         self._allow = configuration.allow
         kept = {member.key: member for member in previous.members} if previous else {}
-        fresh = [
-            Member(Server(server.address, server.module), server.labels, server.pid_file)
+        self.members: list[Member] = [
+            kept.get((server.address, server.module, server.labels, server.pid_file))
+            or Member(Server(server.address, server.module), server.labels, server.pid_file)
             for server in configuration.servers
         ]
-        self.members: list[Member] = [kept.get(member.key, member) for member in fresh]
         self._by_endpoint = {member.server.address.endpoint: member for member in self.members}
         self._targets: OrderedDict[tuple[str, str], Member] = OrderedDict()
         self._lock = threading.Lock()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import msgspec
 import structlog
 
+from exporter.configuration import Module
 from exporter.errors import ForbiddenTargetError, ReadError, Reason
 from exporter.host.host import Subject
 from exporter.memcached.aggregation import Limits
@@ -22,6 +23,8 @@ class Outcome(msgspec.Struct, frozen=True):
     result: Result
     suffix: str
     """What closes the samples' label lists."""
+    module: Module
+    """How the server is read."""
     subject: Subject
     """Whose process this is, for the metrics of the host."""
     error: ReadError | None = None
@@ -38,6 +41,9 @@ class State(msgspec.Struct, frozen=True):
     detail: str = ""
     version: str = ""
     left_out: dict[str, str] = {}
+    """Section name to why it was not asked for."""
+    failures: dict[str, str] = {}
+    """Section name to the server's error line."""
     scraped: float = 0.0
     """Unix time of the last scrape, in seconds."""
 
@@ -89,11 +95,12 @@ class Member:
         else:
             self._note_success(reading, result)
             subject = self._subject(labelled=labelled, reading=reading)
-            return Outcome(result, own_suffix, subject, reading=reading)
+            return Outcome(result, own_suffix, self.server.module, subject, reading=reading)
         count_error(failure.reason)
         self._note_failure(failure)
         result = translator.failure(time.monotonic() - began)
-        return Outcome(result, own_suffix, self._subject(labelled=labelled), failure)
+        subject = self._subject(labelled=labelled)
+        return Outcome(result, own_suffix, self.server.module, subject, failure)
 
     def give_up(
         self, translator: Translator, count_error: Callable[[Reason], None], *, tried: bool
@@ -106,8 +113,8 @@ class Member:
         if not tried:
             count_error(failure.reason)
             self._note_failure(failure)
-        subject = self._subject(labelled=True)
-        return Outcome(translator.failure(0.0), self._suffix, subject, failure)
+        result, subject = translator.failure(0.0), self._subject(labelled=True)
+        return Outcome(result, self._suffix, self.server.module, subject, failure)
 
     def _subject(self, *, labelled: bool, reading: Reading | None = None) -> Subject:
         return Subject(
@@ -126,6 +133,7 @@ class Member:
             up=True,
             version=version[1].strip() if version else "",
             left_out=reading.left_out,
+            failures=reading.failures,
             scraped=time.time(),
         )
         log = _log.bind(server=before.address)
@@ -134,6 +142,11 @@ class Member:
         for section, why in reading.left_out.items():
             if before.left_out.get(section) != why:
                 log.warning("section is left out", section=section, why=why)
+        for section in reading.failures.keys() - before.failures.keys():
+            text = reading.failures[section]
+            log.warning("section cannot be read", section=section, error=text)
+        for section in before.failures.keys() & reading.bodies.keys():
+            log.info("section can be read again", section=section)
         self._note_strange(result)
 
     def _note_strange(self, result: Result) -> None:
@@ -162,6 +175,7 @@ class Member:
             detail=str(error),
             version=before.version,
             left_out=before.left_out,
+            failures=before.failures,
             scraped=time.time(),
         )
         if before.up is not False or before.reason != error.reason:

@@ -1,7 +1,8 @@
 """Cutting memcached's byte stream into replies.
 
 Protocol: a reply to ``stats`` is lines ``STAT key value`` (of ``stats detail dump`` lines
-``PREFIX name get 1 hit 2 set 3 del 4``), closed by ``END``, as a reply to ``get`` is. Any command
+``PREFIX name get 1 hit 2 set 3 del 4``), closed by ``END``, as a reply to ``get`` or to
+ElastiCache's ``config get`` is. Any command
 may be answered by one line instead: ``ERROR``, ``CLIENT_ERROR ...``, ``SERVER_ERROR ...``, a
 version, or ``STORED`` for a login.
 """
@@ -79,7 +80,7 @@ def _so_far(what: str, received: int) -> str:
 
 def _cut(buffer: bytearray, start: int, scanned: int) -> tuple[Reply, int] | None:
     """Return the reply that begins at ``start`` and where the next one begins, if it is whole."""
-    if buffer.startswith((b"STAT ", b"PREFIX ", b"VALUE "), start):
+    if buffer.startswith((b"STAT ", b"PREFIX ", b"VALUE ", b"CONFIG "), start):
         end = buffer.find(_END, scanned)
         if end < 0:
             return None

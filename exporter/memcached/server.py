@@ -43,6 +43,12 @@ class Reading(msgspec.Struct, frozen=True):
     """What is known of the server's process."""
     age: float = 0.0
     """For how many seconds the server has run."""
+    failures: dict[str, str] = {}
+    """Section name to the server's error line, where it could not be read."""
+    connect_seconds: float | None = None
+    """How long it took to connect; None when the connection was held already."""
+    statistics_seconds: float = 0.0
+    """How long it took to ask and to be answered, the ping left out."""
 
 
 class Server:
@@ -107,17 +113,23 @@ class Server:
 
     def _read(self, deadline: float) -> Reading:
         try:
-            connection = self._connection
+            began = time.perf_counter()
+            connection, connect_seconds = self._connection, None
             if connection is None:
                 connection = self._connection = self._door.open(deadline)
+                connect_seconds = time.perf_counter() - began
                 replies = self._introduce(connection, deadline)
             else:
                 replies = self._ask(connection, ["stats", *self._together()], deadline)
                 _check(replies["stats"])
+            statistics_seconds = time.perf_counter() - began - (connect_seconds or 0.0)
             ping_seconds = self._ping(connection, deadline)
             if _APART in self._plan.sections:
                 replies |= self._ask_apart(connection, deadline)
-            return self._reading(connection, replies, ping_seconds)
+            reading = self._reading(connection, replies, ping_seconds)
+            return msgspec.structs.replace(
+                reading, connect_seconds=connect_seconds, statistics_seconds=statistics_seconds
+            )
         except BaseException:
             # A late or torn answer would be taken for the next one.
             self._drop()
@@ -194,6 +206,7 @@ class Server:
         return Reading(
             bodies={name: reply.body for name, reply in asked.items() if not reply.error},
             success={name: not reply.error for name, reply in asked.items()},
+            failures={name: reply.error for name, reply in asked.items() if reply.error},
             left_out=self._plan.left_out,
             ping_seconds=ping_seconds,
             dialled=connection.dialled,

@@ -24,9 +24,10 @@ th, td {{ border-bottom: 1px solid #8888; overflow-wrap: anywhere; padding: .3re
 </head>
 <body>
 <h1>memcached-exporter</h1>
-<p>Version {version}. Prometheus reads <a href="{telemetry}">{telemetry}</a>, and one server by its
-address at <code>{scrape}?target=host:port</code>.
-Health: <a href="/-/healthy">/-/healthy</a>, <a href="/-/ready">/-/ready</a>.</p>
+<p>Version {version}. Prometheus reads <a href="{prefix}{telemetry}">{telemetry}</a>, and one server
+by its address at <code>{scrape}?target=host:port</code> (with <code>&amp;debug=true</code> it tells
+how that went). It finds all servers at <a href="{prefix}/sd">/sd</a>.
+Health: <a href="{prefix}/-/healthy">/-/healthy</a>, <a href="{prefix}/-/ready">/-/ready</a>.</p>
 <table>
 <thead><tr><th>Server<th>State<th>memcached<th>Last scrape<th>Remarks</tr></thead>
 <tbody>
@@ -42,6 +43,7 @@ def landing_page(web: Web, states: Sequence[State]) -> str:
     """Return the page; it shows what the last scrapes found, and reads no server."""
     return _PAGE.format(
         version=escape(__version__),
+        prefix=escape(web.prefix),
         telemetry=escape(web.telemetry_path),
         scrape=escape(web.scrape_path),
         rows="\n".join(map(_row, states)) or "<tr><td colspan=5>No server is configured.</tr>",
@@ -49,7 +51,8 @@ def landing_page(web: Web, states: Sequence[State]) -> str:
 
 
 def _row(state: State) -> str:
-    remarks = [f"{section}: {why}" for section, why in state.left_out.items()]
+    odd = state.left_out | state.failures
+    remarks = [f"{section}: {why}" for section, why in odd.items()]
     if state.up is None:
         shown, when = "not scraped yet", "never"
     else:

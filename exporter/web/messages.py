@@ -12,6 +12,8 @@ class Request(msgspec.Struct, frozen=True):
     path: str
     query: str
     headers: Message
+    secure: bool = False
+    """True when it came over TLS."""
 
 
 class Response(msgspec.Struct, frozen=True):

@@ -3,22 +3,36 @@
 import re
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 from exporter.configuration import Configuration, shown
+from exporter.discovery.discovery import Discovery
 from exporter.errors import AddressError, ForbiddenTargetError
 from exporter.exposition import OPENMETRICS_END, Format, host_page, own_page, page
 from exporter.host.host import Host
 from exporter.memcached.fleet import Fleet
 from exporter.telemetry import Telemetry
+from exporter.web.debug import report
 from exporter.web.landing import landing_page
 from exporter.web.messages import Request, Response, plain
 from exporter.web.negotiation import accepts_gzip, choose_format, gzip
+from exporter.web.service_discovery import SD_PATH, targets
 
 _LONGEST_SECONDS = 3600.0
 _MARGIN_SECONDS = 0.25
 _MARGIN_SHARE = 0.2
 _SECONDS = re.compile(r"[0-9]{1,6}(\.[0-9]{1,9})?\Z")
+
+
+@dataclass(frozen=True)
+class Readers:
+    """What the pages are made from."""
+
+    fleet: Fleet
+    host: Host
+    discovery: Discovery
+    telemetry: Telemetry
 
 
 class Routes:
@@ -30,30 +44,34 @@ class Routes:
     def __init__(
         self,
         configuration: Configuration,
-        fleet: Fleet,
-        host: Host,
-        telemetry: Telemetry,
+        readers: Readers,
         reload: Callable[[], str],
     ) -> None:
         web = self._web = configuration.web
         self._legacy_names = configuration.legacy_names
-        self._fleet = fleet
-        self._host = host
-        self._telemetry = telemetry
+        self._fleet = readers.fleet
+        self._host = readers.host
+        self._discovery = readers.discovery
+        self._servers = configuration.servers
+        self._telemetry = readers.telemetry
         self._reload = reload
         self._routes: dict[str, Callable[[Request], Response]] = {
             web.telemetry_path: self._metrics,
             web.scrape_path: self._scrape,
             "/": self._landing,
+            SD_PATH: self._sd,
             "/-/healthy": lambda _: plain(200, "healthy"),
             "/-/ready": lambda _: plain(200, "ready"),
         }
 
     def __call__(self, request: Request) -> Response:
-        """Answer a request."""
-        if request.path == "/-/reload":
+        """Answer a request; a proxy may leave the path of the external URL before it."""
+        path, prefix = request.path, self._web.prefix
+        if prefix and f"{path}/".startswith(f"{prefix}/"):
+            path = path.removeprefix(prefix) or "/"
+        if path == "/-/reload":
             return self._reloaded(request)
-        route = self._routes.get(request.path)
+        route = self._routes.get(path)
         if route is None:
             return plain(404, f"not found: metrics are at {self._web.telemetry_path}")
         if request.method not in {"GET", "HEAD"}:
@@ -86,10 +104,9 @@ class Routes:
         began = time.monotonic()
         parameters = dict(parse_qsl(request.query, keep_blank_values=True))
         target, module = parameters.get("target", ""), parameters.get("module", "")
-        if not target:
-            return plain(400, f"write the server to read: {request.path}?target=host:port")
-        if not self._fleet.has_module(module):
-            return plain(400, f"no module is named {shown(module)} in the configuration file")
+        debug = parameters.get("debug", "false")
+        if wrong := self._wrong(request.path, target, module, debug):
+            return plain(400, wrong)
         form = self._format(request)
         seconds = budget(_header(request, "X-Prometheus-Scrape-Timeout-Seconds"))
         try:
@@ -101,8 +118,25 @@ class Routes:
         of_process = self._host.begin_processes([outcome.subject])
         body = page([(outcome.result.samples, outcome.suffix)], form)
         body += host_page(of_process.result(began + seconds), form)
-        self._telemetry.observe_page(self._web.scrape_path, time.monotonic() - began)
+        took = time.monotonic() - began
+        self._telemetry.observe_page(self._web.scrape_path, took)
+        if debug == "true":
+            return Response(200, (report(outcome, took, seconds) + body).encode())
         return _exposition(request, form, body)
+
+    def _wrong(self, path: str, target: str, module: str, debug: str) -> str:
+        """Return what is wrong with the parameters of a scrape, nothing when all is well."""
+        if not target:
+            return f"write the server to read: {path}?target=host:port"
+        if not self._fleet.has_module(module):
+            return f"no module is named {shown(module)} in the configuration file"
+        return "" if debug in {"true", "false"} else "debug: write true or false"
+
+    def _sd(self, request: Request) -> Response:
+        """Answer with all servers or not at all: Prometheus keeps what it had, then."""
+        if not self._discovery.complete:
+            return plain(503, "some sources of servers were not read yet: see the log")
+        return targets(request, self._servers, self._web)
 
     def _format(self, request: Request) -> Format:
         """Return the format that the client prefers; legacy names can be said in one only."""

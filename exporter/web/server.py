@@ -234,7 +234,8 @@ class _Handler(BaseHTTPRequestHandler):
             url = urlsplit(self.path)
         except ValueError as error:
             return plain(400, f"bad request target: {error}")
-        request = Request(self.command, unquote(url.path), url.query, self.headers)
+        secure = isinstance(self.connection, ssl.SSLSocket)
+        request = Request(self.command, unquote(url.path), url.query, self.headers, secure)
         try:
             refusal = self.server.access.refusal(request, settings)
             return refusal or self.server.application(request)

@@ -146,7 +146,7 @@ def test_a_name_with_two_families(
         for _ in range(2):
             read = scrape(held)
             assert read.success == dict.fromkeys(COMMANDS, True)
-            assert read.dialled == f"{listens}:{server.port}"
+            assert read.dialled == server.address
 
 
 def test_an_address_that_hangs_leaves_time_for_the_next(names: dict[str, list[str]]) -> None:

@@ -105,7 +105,7 @@ def test_samples_carry_the_labels_of_the_server() -> None:
 
 
 def test_a_failed_scrape_shows_nothing_of_the_one_before() -> None:
-    """A server that cannot be read has no values, stale ones least of all."""
+    """A server that cannot be read has no values, stale ones least of all (B01)."""
     with watched(stats(), DOWN) as log:
         log.read()
         outcome = log.read()

@@ -73,7 +73,7 @@ def test_every_byte_value_is_kept() -> None:
 
 @pytest.mark.parametrize("cut_off", range(len(STATS)))
 def test_an_answer_cut_off_anywhere_is_no_answer(cut_off: int) -> None:
-    """A stream that ends early is an error that says how much came, never a shorter answer."""
+    """A stream that ends early is an error that says how much came, and no shorter answer (B09)."""
     reason, text = failure([STATS[:cut_off]])
     assert (reason, text) == (
         Reason.CLOSED,

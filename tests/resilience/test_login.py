@@ -46,7 +46,7 @@ def from_file(path: Path, text: str | bytes) -> str:
 def test_right_password_from_a_file(
     guarded: Memcached, watch: Watch, shared: Path, ending: str
 ) -> None:
-    """With user and password the server is up, whichever way an editor ends the file."""
+    """With user and password the server is up, whichever way an editor ends the file (B16)."""
     found = watch(guarded.address, from_file(shared / "password", f"s3cret{ending}"))
     before = counts(guarded)
     for _ in range(5):
@@ -67,7 +67,7 @@ def test_right_password_from_the_environment(
 
 
 def test_wrong_password_is_tried_once(guarded: Memcached, watch: Watch, shared: Path) -> None:
-    """Twenty scrapes with a wrong password are one failed login, and one line in the log."""
+    """Twenty scrapes with a wrong password are one failed login, and one line in the log (B16)."""
     found = watch(guarded.address, from_file(shared / "password", "wrong"))
     before = counts(guarded)
     for _ in range(20):
@@ -170,7 +170,7 @@ def test_nothing_is_stored_where_no_login_is_wanted(
 
 
 def test_login_wanted_and_none_configured(guarded: Memcached, watch: Watch) -> None:
-    """A module without a login costs the server no failed one, and says what is missing."""
+    """A module without a login costs the server no failed one, and says what is missing (B16)."""
     found = watch(guarded.address, "{}")
     before = counts(guarded)
     for _ in range(3):

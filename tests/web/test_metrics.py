@@ -71,7 +71,7 @@ def up(server: Memcached) -> tuple[str, frozenset[tuple[str, str]]]:
 
 @pytest.mark.parametrize("seconds", ["1", "0.5", "0.2", "10", "1.000"])
 def test_a_healthy_server_is_up_within_prometheus_timeout(pair: Pair, seconds: str) -> None:
-    """The margin never eats the whole timeout: what takes milliseconds succeeds."""
+    """The margin never eats the whole timeout: what takes milliseconds succeeds (B23)."""
     for _ in range(3):
         answer = pair.up.request("/metrics", X_Prometheus_Scrape_Timeout_Seconds=seconds)
         assert answer.status == 200
@@ -85,7 +85,7 @@ def test_a_healthy_server_is_up_within_prometheus_timeout(pair: Pair, seconds: s
 def test_a_hung_server_is_down_before_prometheus_gives_up(
     pair: Pair, path: str, seconds: str
 ) -> None:
-    """The answer that says 0 comes before the time in the header is over."""
+    """The answer that says 0 comes before the time in the header is over (B22)."""
     fastest = 10.0
     for _ in range(3):
         began = time.monotonic()
@@ -99,7 +99,7 @@ def test_a_hung_server_is_down_before_prometheus_gives_up(
 
 
 def test_the_modules_timeout_caps_prometheus_timeout(pair: Pair) -> None:
-    """A longer time in the header does not make a hung server take longer than its module says."""
+    """A longer time in the header lets no hung server take longer than its module says (B22)."""
     began = time.monotonic()
     answer = pair.down.request("/metrics", X_Prometheus_Scrape_Timeout_Seconds="30")
     assert parse(answer.text)[up(pair.stopped)] == 0
@@ -108,7 +108,7 @@ def test_the_modules_timeout_caps_prometheus_timeout(pair: Pair) -> None:
 
 @pytest.mark.parametrize("seconds", [text for text in NONSENSE if text.isascii()])
 def test_a_nonsense_timeout_is_ignored(pair: Pair, seconds: str) -> None:
-    """A header that is no sensible time changes nothing."""
+    """A header that is no sensible time changes nothing (B22)."""
     answer = pair.up.request("/metrics", X_Prometheus_Scrape_Timeout_Seconds=seconds)
     assert answer.status == 200
     assert parse(answer.text)[up(pair.running)] == 1
@@ -141,7 +141,7 @@ def test_any_header_gives_a_usable_budget(text: str) -> None:
 
 @pytest.mark.parametrize(("path", "text"), [("/-/healthy", "healthy\n"), ("/-/ready", "ready\n")])
 def test_health_does_not_depend_on_memcached(pair: Pair, path: str, text: str) -> None:
-    """Probes are answered at once while the server hangs, also during a scrape of it."""
+    """Probes are answered at once while the server hangs, also during a scrape of it (D06)."""
     for _ in range(5):
         began = time.monotonic()
         answer = pair.down.request(path)
@@ -152,7 +152,7 @@ def test_health_does_not_depend_on_memcached(pair: Pair, path: str, text: str) -
 def test_pages_beside_metrics_read_no_server(
     fake: Callable[..., FakeMemcached], exporter: Callable[..., Exporter], tmp_path: Path
 ) -> None:
-    """Landing page and probes send nothing to memcached, not even a connection."""
+    """Landing page and probes send nothing to memcached, not even a connection (C02, D06)."""
     commands = tmp_path / "commands"
     server = fake("--log", str(commands))
     daemon = exporter(f"--memcached.address={server.address}")

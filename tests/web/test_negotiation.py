@@ -102,7 +102,7 @@ ENCODINGS = {
 
 @pytest.mark.parametrize(("accept", "expected"), FORMATS.items())
 def test_the_format_follows_the_accept_header(accept: str, expected: Format) -> None:
-    """OpenMetrics goes to those who want it at least as much as text, text to all others."""
+    """OpenMetrics goes to those who want it at least as much as text, text to all others (C04)."""
     assert choose_format(accept) is expected
 
 

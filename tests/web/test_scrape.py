@@ -91,7 +91,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 
 @pytest.mark.parametrize(("query", "text"), BAD.items())
 def test_a_bad_request_is_400(place: Place, query: str, text: str) -> None:
-    """A missing or malformed target, or an unknown module, is one line that names the remedy."""
+    """A missing or bad target, or an unknown module, is one line with the remedy (D04, D08)."""
     answer = place.exporter.request(f"/scrape{query}")
     assert answer.status == 400
     assert text in answer.text
@@ -101,7 +101,7 @@ def test_a_bad_request_is_400(place: Place, query: str, text: str) -> None:
 
 @pytest.mark.parametrize("target", FORBIDDEN)
 def test_a_target_outside_is_403(place: Place, target: str) -> None:
-    """What is neither configured nor allowed is refused, with the setting that would allow it."""
+    """What is neither configured nor allowed is refused, with the setting to allow it (D08)."""
     answer = place.scrape(target)
     assert answer.status == 403, answer.text
     assert "scrape.allow" in answer.text
@@ -110,7 +110,7 @@ def test_a_target_outside_is_403(place: Place, target: str) -> None:
 
 @pytest.mark.parametrize("target", ALLOWED)
 def test_an_allowed_target_that_is_dead_is_down(place: Place, target: str) -> None:
-    """A dead server is a page that says 0, with nothing but what is known of it."""
+    """A dead server is a page that says 0, with nothing but what is known of it (D08)."""
     answer = place.scrape(target)
     assert answer.status == 200, answer.text
     samples = parse(answer.text)
@@ -128,7 +128,7 @@ def test_a_configured_server_is_allowed_in_any_spelling(place: Place, form: str)
 
 
 def test_the_page_is_that_of_the_server_alone(place: Place) -> None:
-    """No label of the configuration, no other server, nothing of the exporter: just the target."""
+    """No configured label, no other server, nothing of the exporter: just the target (D08)."""
     alone = parse(place.scrape(place.first.address).text)
     assert all({"server", "cluster", "instance"}.isdisjoint(dict(labels)) for _, labels in alone)
     assert not [name for name, _ in alone if re.match("python_|process_", name)]

@@ -81,7 +81,7 @@ def test_other_methods_are_refused(site: Site, method: str, path: str) -> None:
 
 @pytest.mark.parametrize("path", ["/metrics", "/scrape", "/", "/-/healthy", "/nope"])
 def test_head_is_get_without_the_body(site: Site, path: str) -> None:
-    """HEAD has the status and the headers of GET, and nothing after them."""
+    """HEAD has the status and the headers of GET, and nothing after them (C01)."""
     target = f"{path}?target={site.address}" if path == "/scrape" else path
     site.exporter.request(target)
     common = f"{target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode()

@@ -93,7 +93,7 @@ def test_targets_that_nobody_asks_for_are_forgotten(
 
 
 def test_two_thousand_dead_targets_leave_nothing(make: MakeFleet) -> None:
-    """Names that lead nowhere cost no thread and no descriptor, and their number is capped."""
+    """Names that lead nowhere cost no thread and no descriptor, and are capped (G04)."""
     fleet = make(scrape={"allow": ["127.0.0.0/8"]})
     fleet.read_target("127.0.0.1:1", 1)
     threads, descriptors = threading.active_count(), len(list(FDS.iterdir()))

@@ -1,0 +1,1 @@
+"""Which servers there are, where others than the configuration keep the list."""

@@ -1,0 +1,60 @@
+"""Servers from DNS: the A or AAAA records of a name, as of a headless service, or its SRV records.
+
+The library costs 16 MB of memory, so it is loaded when a configuration wants this.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import dns.exception
+import dns.resolver
+
+from exporter.addresses import parse_address
+from exporter.configuration import DnsDiscovery, Server
+from exporter.discovery.finding import Find, Finding
+from exporter.errors import AddressError, DiscoveryError
+
+_LIFETIME_SECONDS = 5.0
+
+
+def dns_finder(source: DnsDiscovery) -> Find:
+    """Return what looks the name up.
+
+    A name without such records has no servers. One that does not exist is a failure, as is a DNS
+    server that does not answer: that may be a fault of the DNS, and the servers are still there.
+    """
+
+    def find() -> Finding:
+        try:
+            answer = dns.resolver.Resolver().resolve(
+                source.record, source.type, lifetime=_LIFETIME_SECONDS, search=True
+            )
+            texts = sorted({*_texts(answer, source)})
+            addresses = [parse_address(text) for text in texts]
+        except dns.resolver.NoAnswer:
+            return Finding(())
+        except dns.resolver.NXDOMAIN as error:
+            raise DiscoveryError(f"{source.record}: the name does not exist") from error
+        except (dns.exception.DNSException, AddressError) as error:
+            raise DiscoveryError(f"{source.record}: {' '.join(str(error).split())}") from error
+        return Finding(
+            tuple(
+                Server(address=address, module=source.module, labels=source.labels)
+                for address in addresses
+            )
+        )
+
+    return find
+
+
+def _texts(answer: Any, source: DnsDiscovery) -> Iterator[str]:
+    """Yield the servers of an answer as addresses are written."""
+    for record in answer:
+        if source.type == "SRV":
+            host = record.target.to_text(omit_final_dot=True)
+            if host != ".":  # which says that there is no such service
+                yield f"{host}:{record.port}"
+        elif source.type == "AAAA":
+            yield f"[{record.address}]:{source.port}"
+        else:
+            yield f"{record.address}:{source.port}"
