@@ -69,7 +69,9 @@ def host_page(portions: Iterable[Portion], form: Format) -> str:
     families: dict[str, dict[str, str]] = {name: {} for name in HOST_FAMILIES}
     for portion in portions:
         for row, values, number in _host_samples(portion):
-            own = (*row.labels, *zip(row.dynamic, values, strict=True))
+            # Prometheus takes an empty label for none.
+            told = (pair for pair in zip(row.dynamic, values, strict=True) if pair[1])
+            own = (*row.labels, *told)
             families[row.name][_own_prefix(row.name, (*own, *portion.labels))] = repr(number)
     heads = _HOST_HEADS[form]
     lines = []
@@ -99,7 +101,7 @@ def _own_head(name: str, kind: Kind, help: str, form: Format) -> str:  # noqa: A
     return head(Family(0, name, kind, help))
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=16384)
 def _own_prefix(name: str, labels: tuple[tuple[str, str], ...]) -> str:
     inner = ",".join(f'{label}="{escape(value)}"' for label, value in labels)
     return f"{name}{{{inner}}} " if inner else f"{name} "

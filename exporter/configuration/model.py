@@ -144,8 +144,8 @@ class Log(msgspec.Struct, frozen=True):
 class HostSettings(msgspec.Struct, frozen=True):
     """What is read of the host."""
 
-    procfs: Path
-    sysfs: Path
+    procfs: Path = Path("/proc")
+    sysfs: Path = Path("/sys")
     collectors: frozenset[str] = frozenset()
     """Names of the collectors that are switched on."""
     include: re.Pattern[str] | None = None

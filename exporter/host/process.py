@@ -35,10 +35,7 @@ _log = structlog.get_logger()
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """What a server's answer and the connection to it tell of its process.
-
-    Equal as long as neither the process nor the connection is another one.
-    """
+    """What a server's answer and the connection to it tell of its process."""
 
     pid: int
     """As the server says, in its own pid namespace."""
@@ -106,24 +103,6 @@ def arguments(process: Process) -> list[str] | None:
     except OSError:
         return None
     return _cut(raw) if raw and is_running(process) else None
-
-
-def command_line(pid: int, age: float, procfs: Path = Path("/proc")) -> list[str] | None:
-    """Return the arguments of a memcached process (/proc/PID/cmdline).
-
-    ``age`` is for how many seconds the server says that it has run. Returns None when there is no
-    such process here, when it is another one, or when it cannot be read.
-    """
-    directory = procfs / str(pid)
-    try:
-        if _NAME not in contents(directory / "comm"):
-            return None
-        if not _is_as_old(started(None, directory / "stat"), age, procfs):
-            return None
-        raw = contents(directory / "cmdline")
-    except (OSError, ValueError, IndexError):
-        return None
-    return _cut(raw) if raw else None
 
 
 def _cut(raw: bytes) -> list[str]:

@@ -54,10 +54,14 @@ class Fleet:
         self._count_error = count_error
         self._modules = configuration.modules
         self._allow = configuration.allow
+        self._host = configuration.host
         kept = {member.key: member for member in previous.members} if previous else {}
         self.members: list[Member] = [
             kept.get((server.address, server.module, server.labels, server.pid_file))
-            or Member(Server(server.address, server.module), server.labels, server.pid_file)
+            or Member(
+                Server(server.address, server.module, host=self._host, pid_file=server.pid_file),
+                server.labels,
+            )
             for server in configuration.servers
         ]
         self._by_endpoint = {member.server.address.endpoint: member for member in self.members}
@@ -154,7 +158,7 @@ class Fleet:
         with self._lock:
             member = self._targets.get(key)
             if member is None:
-                member = self._targets[key] = Member(Server(address, module, permit))
+                member = self._targets[key] = Member(Server(address, module, permit, self._host))
             self._targets.move_to_end(key)
             member.used = time.monotonic()
             if self._retired:

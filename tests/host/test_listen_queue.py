@@ -232,20 +232,19 @@ def test_namespaces_are_told_apart(tmp_path: Path) -> None:
     assert network_namespace(tmp_path) == network_namespace(tmp_path / "none") == 0
 
 
-def test_on_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_the_page() -> None:
     """The samples carry the address, and the labels of the server."""
     server = Memcached("-b", "6", port=free_port())
     settings = HostSettings(Path("/proc"), Path("/sys"), frozenset({"listen_queue"}))
     host = Host(settings)
-    monkeypatch.setattr("exporter.host.host.find", lambda *_: process(server))
-    monkeypatch.setattr("exporter.host.host.is_running", lambda *_: True)
-    subject = Subject(server.address, (("server", "s"),), None, pid_file="x")
+    labels = (("server", "s"),)
+    subject = Subject(server.address, labels, answered=True, process=process(server))
     try:
         errand = host.begin_processes([subject])
         page = host_page(errand.result(float("inf")), Format.TEXT)
     finally:
         host.close()
         server.stop()
-    labels = f'{{address="{server.address}",server="s"}}'
-    assert f"memcached_listen_queue_length{labels} 0\n" in page
-    assert f"memcached_listen_queue_limit{labels} 6\n" in page
+    inner = f'{{address="{server.address}",server="s"}}'
+    assert f"memcached_listen_queue_length{inner} 0\n" in page
+    assert f"memcached_listen_queue_limit{inner} 6\n" in page

@@ -17,7 +17,7 @@ INTERRUPTS = Section(
             "Interrupts of a network device, by what they serve.",
             dynamic=_VECTOR,
             note="`direction` is `rx`, `tx`, `combined` for both, or `other` for all that serve no"
-            " queue. Some drivers number interrupts rather than queues: then `queue` is empty and"
+            " queue. Some drivers number interrupts rather than queues: then `queue` is absent and"
             f" `vector` has the number. {_WRAP}",
         ),
         counter(
