@@ -4,6 +4,7 @@ from exporter.configuration.build import DEFAULT_SERVER, build
 from exporter.configuration.file import ConfigFile, ModuleEntry, ServerEntry, json_schema
 from exporter.configuration.loading import convert, convert_to, load
 from exporter.configuration.model import (
+    WILDCARDS,
     Allow,
     Auth,
     Configuration,
@@ -23,6 +24,7 @@ from exporter.configuration.yaml_text import read as read_yaml
 
 __all__ = [
     "DEFAULT_SERVER",
+    "WILDCARDS",
     "Allow",
     "Auth",
     "ConfigFile",

@@ -3,13 +3,14 @@
 from exporter.addresses import parse_address
 from exporter.configuration.file import DiscoveryEntry, DnsEntry, ElastiCacheEntry
 from exporter.configuration.model import (
+    WILDCARDS,
     DiscoverySource,
     DnsDiscovery,
     ElastiCacheDiscovery,
     FileDiscovery,
     Module,
 )
-from exporter.configuration.servers import duration, labels, module_named
+from exporter.configuration.servers import check_reachable, duration, labels, module_named
 from exporter.configuration.yaml_text import Place, shown, within
 from exporter.errors import AddressError, ConfigurationError
 
@@ -23,7 +24,14 @@ def sources(
     entry: DiscoveryEntry, modules: dict[str, Module], place: Place
 ) -> tuple[DiscoverySource, ...]:
     """Return the sources of the file, in its order. Raises ConfigurationError."""
-    found: list[DiscoverySource] = [FileDiscovery(pattern, modules) for pattern in entry.files]
+    found: list[DiscoverySource] = []
+    for i, pattern in enumerate(entry.files):
+        if set(pattern.rpartition("/")[0]) & set(WILDCARDS):
+            raise ConfigurationError(
+                f"{place(f'discovery.files[{i}]')}: {shown(pattern)} has a wildcard in its"
+                " directory: only the name of the file may have one"
+            )
+        found.append(FileDiscovery(pattern, modules))
     for i, dns in enumerate(entry.dns):
         found.append(_dns(dns, modules, within(place, f"discovery.dns[{i}]")))
     for i, cluster in enumerate(entry.elasticache):
@@ -43,6 +51,10 @@ def _dns(entry: DnsEntry, modules: dict[str, Module], place: Place) -> DnsDiscov
         raise ConfigurationError(
             f"{place('port')}: SRV records bring the port, A and AAAA do not: {remedy}"
         )
+    try:
+        parse_address(entry.name)
+    except AddressError as error:
+        raise ConfigurationError(f"{place('name')}: {error}") from error
     return DnsDiscovery(
         record=entry.name,
         type=entry.type,
@@ -60,9 +72,11 @@ def _cluster(
         address = parse_address(entry.endpoint)
     except AddressError as error:
         raise ConfigurationError(f"{place('endpoint')}: {error}") from error
+    module = module_named(entry.module, modules, place("module"))
+    check_reachable(address, module, place("module"))
     return ElastiCacheDiscovery(
         address=address,
         refresh=duration(entry.refresh, place("refresh")),
-        module=module_named(entry.module, modules, place("module")),
+        module=module,
         labels=labels(entry.labels, within(place, "labels")),
     )

@@ -54,6 +54,10 @@ class Server(msgspec.Struct, frozen=True):
     """File that holds the number of its process on this host; empty for none."""
 
 
+WILDCARDS = "*?["
+"""What stands for other characters in the name of a file."""
+
+
 class FileDiscovery(msgspec.Struct, frozen=True):
     """Servers that files in Prometheus' file_sd format list."""
 

@@ -41,13 +41,18 @@ def server(entry: ServerEntry, modules: dict[str, Module], place: Place) -> Serv
     """Return one server; ``place`` names the keys of its entry. Raises ConfigurationError."""
     address = _address(entry.address, place("address"))
     module = module_named(entry.module, modules, place("module"))
-    if address.path and module.tls:
-        raise ConfigurationError(
-            f"{place('module')}: module {shown(entry.module)} speaks TLS, which a unix socket"
-            " cannot: use a module without tls"
-        )
+    check_reachable(address, module, place("module"))
     own_labels = labels(entry.labels, within(place, "labels"))
     return Server(address=address, module=module, labels=own_labels, pid_file=entry.pid_file)
+
+
+def check_reachable(address: Address, module: Module, where: str) -> None:
+    """Refuse TLS over a unix socket. Raises ConfigurationError."""
+    if address.path and module.tls:
+        raise ConfigurationError(
+            f"{where}: module {shown(module.name)} speaks TLS, which a unix socket cannot: use a"
+            " module without tls"
+        )
 
 
 def module_named(name: str, modules: dict[str, Module], where: str) -> Module:

@@ -14,6 +14,7 @@ Place = Callable[[str], str]
 
 _TEXT = "tag:yaml.org,2002:str"
 _MERGE = "tag:yaml.org,2002:merge"
+_NULL = "tag:yaml.org,2002:null"
 
 
 def shown(text: str) -> str:
@@ -29,8 +30,9 @@ def within(place: Place, path: str) -> Place:
 def read(path: Path, *, texts: bool = False) -> tuple[object, Place]:
     """Return the document of a file, and a function that names the place of a key in it.
 
-    An empty file is an empty map. With ``texts`` all values are texts, whatever they look like,
-    and JSON with tabs is understood. Raises ConfigurationError with file, line, column and cause.
+    An empty file is an empty map. With ``texts`` an empty file is None, all values but null are
+    texts, whatever they look like, and JSON is understood as other programs write it. Raises
+    ConfigurationError with file, line, column and cause.
     """
     try:
         source = path.read_text(encoding="utf-8")
@@ -55,7 +57,7 @@ def read(path: Path, *, texts: bool = False) -> tuple[object, Place]:
             return f"{where}: {key_path!r}"
         return f"{where}: {key_path}" if key_path else where
 
-    return ({} if document is None else document), place
+    return ({} if document is None and not texts else document), place
 
 
 class _StrictLoader(yaml.SafeLoader):
@@ -97,7 +99,18 @@ class _StrictLoader(yaml.SafeLoader):
 class _TextLoader(_StrictLoader):
     """Guesses no types."""
 
-    yaml_implicit_resolvers = {}  # noqa: RUF012, as the library has it
+    yaml_implicit_resolvers = {  # noqa: RUF012, as the library has it
+        first: [resolver for resolver in resolvers if resolver[0] == _NULL]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+    def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> Any:
+        """Join the two escapes with which JSON writes one character beyond 16 bits."""
+        text = super().construct_scalar(node)
+        try:
+            return text.encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError:
+            return text
 
 
 def _error(problem: str, node: yaml.Node) -> yaml.constructor.ConstructorError:
