@@ -1,6 +1,5 @@
 """Where servers are found besides the list in the configuration."""
 
-from exporter.addresses import parse_address
 from exporter.configuration.file import DiscoveryEntry, DnsEntry, ElastiCacheEntry
 from exporter.configuration.model import (
     WILDCARDS,
@@ -10,9 +9,15 @@ from exporter.configuration.model import (
     FileDiscovery,
     Module,
 )
-from exporter.configuration.servers import check_reachable, duration, labels, module_named
+from exporter.configuration.servers import (
+    address_at,
+    check_reachable,
+    duration,
+    labels,
+    module_named,
+)
 from exporter.configuration.yaml_text import Place, shown, within
-from exporter.errors import AddressError, ConfigurationError
+from exporter.errors import ConfigurationError
 
 
 def any_source(entry: DiscoveryEntry) -> bool:
@@ -51,16 +56,13 @@ def _dns(entry: DnsEntry, modules: dict[str, Module], place: Place) -> DnsDiscov
         raise ConfigurationError(
             f"{place('port')}: SRV records bring the port, A and AAAA do not: {remedy}"
         )
-    try:
-        parse_address(entry.name)
-    except AddressError as error:
-        raise ConfigurationError(f"{place('name')}: {error}") from error
+    address_at(entry.name, place, "name")
     return DnsDiscovery(
         record=entry.name,
         type=entry.type,
         port=entry.port or 0,
         refresh=duration(entry.refresh, place("refresh")),
-        module=module_named(entry.module, modules, place("module")),
+        module=module_named(entry.module, modules, place),
         labels=labels(entry.labels, within(place, "labels")),
     )
 
@@ -68,12 +70,9 @@ def _dns(entry: DnsEntry, modules: dict[str, Module], place: Place) -> DnsDiscov
 def _cluster(
     entry: ElastiCacheEntry, modules: dict[str, Module], place: Place
 ) -> ElastiCacheDiscovery:
-    try:
-        address = parse_address(entry.endpoint)
-    except AddressError as error:
-        raise ConfigurationError(f"{place('endpoint')}: {error}") from error
-    module = module_named(entry.module, modules, place("module"))
-    check_reachable(address, module, place("module"))
+    address = address_at(entry.endpoint, place, "endpoint")
+    module = module_named(entry.module, modules, place)
+    check_reachable(address, module, place)
     return ElastiCacheDiscovery(
         address=address,
         refresh=duration(entry.refresh, place("refresh")),

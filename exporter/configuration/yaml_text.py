@@ -1,5 +1,6 @@
 """YAML text, read strictly: what YAML libraries forgive or guess is an error with its place."""
 
+import json
 import re
 from collections.abc import Callable, Hashable
 from pathlib import Path
@@ -22,6 +23,38 @@ def shown(text: str) -> str:
     return f'"{text}"' if text.isprintable() else repr(text)
 
 
+def _json(source: str) -> Any:
+    """Return the document of a file in JSON; None where YAML, which knows lines, has the say.
+
+    A thousand times faster, which counts with lists of thousands of servers.
+    """
+    try:
+        return json.loads(
+            source, object_pairs_hook=_distinct, parse_int=str, parse_float=str, parse_constant=str
+        )
+    except (ValueError, RecursionError):
+        return None
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs) or any(isinstance(value, bool) for value in found.values()):
+        raise ValueError("a key stands twice, or what is no text here")
+    return found
+
+
+def _parse(source: str, path: Path, *, texts: bool) -> tuple[yaml.Node | None, Any]:
+    """Return the tree of a text, which knows the lines, and the document."""
+    if texts and path.suffix == ".json":
+        source = source.replace("\t", " ")  # within a text JSON has no bare tab
+    loader = _TextLoader(source) if texts else _StrictLoader(source)
+    try:
+        root = loader.get_single_node()
+        return root, None if root is None else loader.construct_document(root)
+    finally:
+        loader.dispose()
+
+
 def within(place: Place, path: str) -> Place:
     """Return what names the places of the keys of one entry."""
     return lambda key: place(f"{path}.{key}")
@@ -34,13 +67,14 @@ def read(path: Path, *, texts: bool = False) -> tuple[object, Place]:
     texts, whatever they look like, and JSON is understood as other programs write it. Raises
     ConfigurationError with file, line, column and cause.
     """
+    root: yaml.Node | None = None
     try:
         source = path.read_text(encoding="utf-8")
-        if texts and path.suffix == ".json":
-            source = source.replace("\t", " ")  # within a text JSON has no bare tab
-        loader = _TextLoader if texts else _StrictLoader
-        root = yaml.compose(source, Loader=loader)
-        document = yaml.load(source, Loader=loader)  # noqa: S506, a SafeLoader
+        fast = _json(source) if texts and path.suffix == ".json" else None
+        if fast is not None:
+            document = fast
+        else:
+            root, document = _parse(source, path, texts=texts)
     except OSError as error:
         raise ConfigurationError(f"{path}: {(error.strerror or str(error)).lower()}") from error
     except UnicodeDecodeError as error:
@@ -51,7 +85,8 @@ def read(path: Path, *, texts: bool = False) -> tuple[object, Place]:
         raise ConfigurationError(f"{path}: nested too deeply") from error
 
     def place(key_path: str) -> str:
-        line = _line(root, key_path)
+        tree = root if fast is None else _parse(source, path, texts=texts)[0]
+        line = _line(tree, key_path)
         where = f"{path}:{line}" if line else str(path)
         if not key_path.isprintable():
             return f"{where}: {key_path!r}"

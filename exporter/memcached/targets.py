@@ -1,5 +1,6 @@
 """Servers that clients ask for by ``/scrape`` though they are not configured so."""
 
+import resource
 import threading
 import time
 from collections import OrderedDict
@@ -10,7 +11,9 @@ from exporter.memcached.member import Member
 Key = tuple[str, str, bool]
 """Endpoint, name of the module, and whether any IP address may be dialled."""
 
-_MOST_TARGETS = 1024
+_MOST_TARGETS = 16384
+_DESCRIPTOR_SHARE = 3
+"""Of the descriptors that the exporter may have, targets hold one in so many at most."""
 _IDLE_SECONDS = 300.0
 
 
@@ -21,6 +24,8 @@ class Targets:
         self._members: OrderedDict[Key, Member] = OrderedDict()
         self._lock = threading.Lock()
         self._closed = False
+        descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self._most = min(_MOST_TARGETS, descriptors // _DESCRIPTOR_SHARE)
 
     def remember(self, key: Key, make: Callable[[], Member]) -> Member:
         """Return the member of a target, so that its connection is held between scrapes."""
@@ -50,7 +55,7 @@ class Targets:
         while self._members:
             key, oldest = next(iter(self._members.items()))
             stale = oldest.used < time.monotonic() - _IDLE_SECONDS
-            if not stale and len(self._members) <= _MOST_TARGETS:
+            if not stale and len(self._members) <= self._most:
                 return
             oldest.server.close()
             del self._members[key]
