@@ -16,11 +16,11 @@ OF_EXPORTER = [block for block in BLOCKS if "scrape_configs:" not in block]
 
 
 def test_all_blocks_are_found() -> None:
-    """One configuration of Prometheus for each of (a), (b) and (c), and one of the replicas."""
-    assert (len(OF_PROMETHEUS), len(OF_EXPORTER)) == (3, 1)
+    """Prometheus for (a), (b), (c) and the exporter itself, and the replicas."""
+    assert (len(OF_PROMETHEUS), len(OF_EXPORTER)) == (4, 1)
 
 
-@pytest.mark.parametrize("block", OF_PROMETHEUS, ids="abc")
+@pytest.mark.parametrize("block", OF_PROMETHEUS, ids=["a", "own", "b", "c"])
 def test_promtool_accepts_it(block: str, tmp_path: Path) -> None:
     """Prometheus would start with it, word for word."""
     config = tmp_path / "prometheus.yml"
@@ -57,7 +57,9 @@ def test_shards_are_told_apart_by_the_server() -> None:
     assert 0 <= int(keeping["regex"]) < hashing["modulus"]
 
 
-@pytest.mark.parametrize("block", OF_PROMETHEUS, ids="abc")
+@pytest.mark.parametrize(
+    "block", [block for block in OF_PROMETHEUS if "params" not in block], ids="abc"
+)
 def test_it_asks_for_the_list_at_sd(block: str) -> None:
     """Every source of targets is /sd of an exporter."""
     (job,) = yaml.safe_load(block)["scrape_configs"]
