@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from bench import report, scale, scale_report
+from bench import host, report, scale, scale_report
 from bench.measurement import measure
 from bench.processes import CannotMeasureError
 
@@ -16,12 +16,18 @@ def main() -> int:
     results: list[report.Figure] = []
     found: dict[str, object] = {}
     try:
-        if options.only != "scale":
+        if options.only in {None, "scrape"}:
             one = measure(options.rounds, options.scrapes, os.environ.get("BENCH_PEER", ""))
             results += report.figures(one)
             found["measurement"] = one
             print(report.table(one, results), flush=True)
-        if options.only != "scrape":
+        if options.only in {None, "host"}:
+            below = host.measure(options.rounds)
+            of_host = host.figures(below)
+            results += of_host
+            found["host"] = below
+            print(f"\n{host.table(below, of_host)}", flush=True)
+        if options.only in {None, "scale"}:
             large = scale.measure(options.scale_servers, options.scale_rounds)
             of_scale = scale_report.figures(large)
             results += of_scale
@@ -42,7 +48,9 @@ def _options() -> argparse.Namespace:
         " environment names an executable with the official exporter's flags to compare with.",
     )
     add = parser.add_argument
-    add("--only", choices=["scrape", "scale"], help="one server, or a large fleet (default both)")
+    add(
+        "--only", choices=["scrape", "host", "scale"], help="one server, the host, or a large fleet"
+    )
     add("--rounds", type=_positive, default=20, metavar="N", help="with one server (default 20)")
     add("--scrapes", type=_positive, default=50, metavar="N", help="in a round (default 50)")
     add(

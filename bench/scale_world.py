@@ -73,7 +73,11 @@ def exporter_of(addresses: Sequence[str]) -> Iterator[Process]:
     with tempfile.TemporaryDirectory() as directory:
         config = Path(directory) / "exporter.yml"
         servers = "".join(f"- address: '{address}'\n" for address in addresses)
-        config.write_text(f"servers:\n{servers}log: {{level: error}}\n")
+        config.write_text(
+            f"servers:\n{servers}log: {{level: error}}\n"
+            # All of them are one process of this host, which no fleet is.
+            "host: {enabled: false}\n"
+        )
         port = free_port()
         command = [sys.executable, "-m", "exporter", f"--config.file={config}"]
         with Process([*command, f"--web.listen-address={HOST}:{port}"], port) as process:
