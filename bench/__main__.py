@@ -49,7 +49,7 @@ def _options() -> argparse.Namespace:
     )
     add = parser.add_argument
     add(
-        "--only", choices=["scrape", "host", "scale"], help="one server, the host, or a large fleet"
+        "--only", choices=["scrape", "host", "scale"], help="one server, the host, or a fleet"
     )
     add("--rounds", type=_positive, default=20, metavar="N", help="with one server (default 20)")
     add("--scrapes", type=_positive, default=50, metavar="N", help="in a round (default 50)")
