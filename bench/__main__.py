@@ -48,9 +48,7 @@ def _options() -> argparse.Namespace:
         " environment names an executable with the official exporter's flags to compare with.",
     )
     add = parser.add_argument
-    add(
-        "--only", choices=["scrape", "host", "scale"], help="one server, the host, or a fleet"
-    )
+    add("--only", choices=["scrape", "host", "scale"], help="one server, the host, or a fleet")
     add("--rounds", type=_positive, default=20, metavar="N", help="with one server (default 20)")
     add("--scrapes", type=_positive, default=50, metavar="N", help="in a round (default 50)")
     add(
