@@ -91,20 +91,21 @@ class Process:
         self._errors.close()
 
 
-def memcached() -> Process:
+def memcached(*arguments: str) -> Process:
     """Start a memcached that has memory for every slab class."""
     binary = shutil.which("memcached")
     if not binary:
         raise CannotMeasureError("memcached is not installed: make bench installs it")
     port = free_port()
     user = ["-u", "nobody"] if os.geteuid() == 0 else []
-    return Process([binary, "-l", HOST, "-p", str(port), "-m", "256", *user], port)
+    return Process([binary, "-l", HOST, "-p", str(port), "-m", "256", *user, *arguments], port)
 
 
 def exporter(server: Process) -> Process:
-    """Start this project's daemon for a memcached."""
+    """Start this project's daemon for a memcached, without the host, which others do not read."""
     port = free_port()
-    return Process([sys.executable, "-m", "exporter", *_flags(server, port)], port)
+    flags = [*_flags(server, port), "--no-collector.host"]
+    return Process([sys.executable, "-m", "exporter", *flags], port)
 
 
 def peer(executable: str, server: Process) -> Process:

@@ -15,6 +15,9 @@ _NAMES = {
 }
 
 
+FIGURES_HEAD = f"{'figure (median of the rounds)':36}{'median':>9}{'min':>9}{'max':>9}{'goal':>9}"
+
+
 class Figure(msgspec.Struct, frozen=True):
     """One result; where each round has one of its own, their median and range."""
 
@@ -33,26 +36,27 @@ def figures(found: Measurement) -> list[Figure]:
     rounds, page, memory = found.rounds, found.pages[OWN], found.memory
 
     def over(name: str, value: Callable[[dict[str, Lap]], float]) -> Figure:
-        return _figure(name, map(value, rounds))
+        return figure(name, map(value, rounds))
 
     def ratio(name: str, goal: float, key: str, time: Callable[[Lap], float]) -> Figure:
         if key not in rounds[0]:
             return Figure(name, None, goal=goal)
-        return _figure(name, (time(laps[OWN]) / time(laps[key]) for laps in rounds), goal)
+        return figure(name, (time(laps[OWN]) / time(laps[key]) for laps in rounds), goal)
 
     return [
         ratio("wall / wall of (a)", 4.5, RAW, lambda lap: lap.wall),
         ratio("CPU / CPU of (b)", 0.15, LIBRARY, lambda lap: lap.cpu),
         ratio("wall / wall of (c)", 0.4, PEER, lambda lap: lap.wall),
         ratio("CPU / CPU of (c)", 0.3, PEER, lambda lap: lap.cpu),
-        _figure("RSS when started, MB", [memory.started / 1e6], 45.0),
-        _figure(f"RSS after {memory.scrapes} scrapes, MB", [memory.scraped / 1e6], 45.0),
+        figure("RSS when started, MB", [memory.started / 1e6], 45.0),
+        figure(f"RSS after {memory.scrapes} scrapes, MB", [memory.scraped / 1e6], 45.0),
         over("CPU per sample, µs", lambda laps: laps[OWN].cpu / page.samples * 1e6),
         over("memcached's CPU per scrape, ms", lambda laps: laps[OWN].memcached_cpu * 1e3),
     ]
 
 
-def _figure(name: str, values: Iterable[float], goal: float | None = None) -> Figure:
+def figure(name: str, values: Iterable[float], goal: float | None = None) -> Figure:
+    """Return the median and range of the values of all rounds."""
     found = list(values)
     median = statistics.median(found)
     met = None if goal is None else median <= goal
@@ -79,8 +83,8 @@ def table(found: Measurement, results: list[Figure]) -> str:
         f"{head}{'samples':>9}{'bytes':>9}{'as sent':>9}",
         *(_contestant(found, key) for key in found.rounds[0]),
         "",
-        f"{'figure (median of the rounds)':36}{'median':>9}{'min':>9}{'max':>9}{'goal':>9}",
-        *map(_line, results),
+        FIGURES_HEAD,
+        *map(line, results),
     ]
     return "\n".join(lines)
 
@@ -90,14 +94,15 @@ def _contestant(found: Measurement, key: str) -> str:
     wall = statistics.median(lap.wall for lap in laps) * 1e3
     cpu = statistics.median(lap.cpu for lap in laps) * 1e3
     memcached_cpu = statistics.median(lap.memcached_cpu for lap in laps) * 1e3
-    line = f"{_NAMES[key]:36}{wall:9.2f}{cpu:9.2f}{memcached_cpu:11.2f}"
+    text = f"{_NAMES[key]:36}{wall:9.2f}{cpu:9.2f}{memcached_cpu:11.2f}"
     page = found.pages.get(key)
     if page is None:
-        return line
-    return f"{line}{page.samples:9}{page.bytes:9}{page.sent_bytes or '-':>9}"
+        return text
+    return f"{text}{page.samples:9}{page.bytes:9}{page.sent_bytes or '-':>9}"
 
 
-def _line(figure: Figure) -> str:
+def line(figure: Figure) -> str:
+    """Return a figure's line in the table."""
     goal = "" if figure.goal is None else f"≤ {figure.goal:g}"
     if figure.median is None:
         return f"{figure.name:36}{'-':>9}{'-':>9}{'-':>9}{goal:>9}  not measured"
@@ -110,7 +115,7 @@ def _line(figure: Figure) -> str:
     return f"{figure.name:36}{figure.median:9.3f}{spread}{goal:>9}{verdict}".rstrip()
 
 
-def data(found: Measurement, results: list[Figure]) -> bytes:
+def data(results: list[Figure], **found: object) -> bytes:
     """Return all of it as JSON; times are in seconds."""
-    encoded = msgspec.json.encode({"figures": results, "measurement": found})
+    encoded = msgspec.json.encode({"figures": results, **found})
     return msgspec.json.format(encoded, indent=2) + b"\n"

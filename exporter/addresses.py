@@ -92,6 +92,15 @@ def parse_listen_address(text: str) -> ListenAddress:
     return ListenAddress(host=host, port=port)
 
 
+def is_authority(text: str) -> bool:
+    """Return whether a text is ``host`` or ``host:port`` as URLs and the Host header have it."""
+    try:
+        host, _ = _split(text, "", lowest_port=1)
+    except AddressError:
+        return False
+    return bool(host)
+
+
 def is_utf8(text: str) -> bool:
     """Return False for text with lone surrogates: bytes that were no UTF-8, or odd escapes."""
     try:

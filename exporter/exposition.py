@@ -31,25 +31,40 @@ class Format(Enum):
 _TEXT_KINDS = {Kind.INFO: "gauge", Kind.UNKNOWN: "untyped", Kind.GAUGE_HISTOGRAM: "histogram"}
 """What the text format calls kinds that only OpenMetrics has."""
 OPENMETRICS_END = "# EOF\n"
+_PIECE_LINES = 4096
+"""That make a piece; one server's page is a piece."""
 
 
 def page(servers: Iterable[tuple[Samples, str]], form: Format) -> str:
-    """Return the families of some servers, each server's samples with its labels.
+    """Return ``pieces`` as one text."""
+    return "".join(pieces(servers, form))
 
-    A server comes with the suffix that closes its samples' label lists (``translation.suffix``),
-    empty when they are closed already. The end mark of OpenMetrics is left to the caller.
+
+def pieces(servers: Iterable[tuple[Samples, str]], form: Format) -> Iterator[str]:
+    """Yield the families of some servers, each server's samples with its labels.
+
+    In pieces, since the page of a large fleet is as large as all its samples. A server comes with
+    the suffix that closes its samples' label lists (``translation.suffix``), empty when they are
+    closed already. The end mark of OpenMetrics is left to the caller.
     """
-    heads = _HEADS[form]
     lines: list[str] = []
     collected = list(servers)
     for family in FAMILIES:
-        at = len(lines)
+        head = _HEADS[form][family.index]
         for samples, suffix in collected:
-            # Each sample is prefix, suffix, value: what join does with the pair.
-            lines += map(suffix.join, samples[family.index].items())
-        if len(lines) > at:
-            lines.insert(at, heads[family.index])
-    return "\n".join(lines) + "\n" if lines else ""
+            if own := samples[family.index]:
+                if head:
+                    lines.append(head)
+                    head = ""
+                # Each sample is prefix, suffix, value: what join does with the pair.
+                lines += map(suffix.join, own.items())
+                if len(lines) > _PIECE_LINES:
+                    lines.append("")
+                    yield "\n".join(lines)
+                    lines.clear()
+    if lines:
+        lines.append("")
+        yield "\n".join(lines)
 
 
 def own_page(families: Iterable[OwnFamily], form: Format) -> str:
@@ -69,7 +84,9 @@ def host_page(portions: Iterable[Portion], form: Format) -> str:
     families: dict[str, dict[str, str]] = {name: {} for name in HOST_FAMILIES}
     for portion in portions:
         for row, values, number in _host_samples(portion):
-            own = (*row.labels, *zip(row.dynamic, values, strict=True))
+            # Prometheus takes an empty label for none.
+            told = (pair for pair in zip(row.dynamic, values, strict=True) if pair[1])
+            own = (*row.labels, *told)
             families[row.name][_own_prefix(row.name, (*own, *portion.labels))] = repr(number)
     heads = _HOST_HEADS[form]
     lines = []
@@ -99,7 +116,7 @@ def _own_head(name: str, kind: Kind, help: str, form: Format) -> str:  # noqa: A
     return head(Family(0, name, kind, help))
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=16384)
 def _own_prefix(name: str, labels: tuple[tuple[str, str], ...]) -> str:
     inner = ",".join(f'{label}="{escape(value)}"' for label, value in labels)
     return f"{name}{{{inner}}} " if inner else f"{name} "

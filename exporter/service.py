@@ -39,7 +39,7 @@ class Service:
         self._discovery = Discovery(self._servers_changed, self.telemetry)
         self._fleet = Fleet(self.configuration, self.telemetry.count_error)
         self._host = Host(self.configuration.host)
-        self._routes = self._new_routes()
+        self._routes = self._new_routes(complete=False)
         self._probers: list[Prober] = []
         self.telemetry.note_reload(success=True)
 
@@ -88,6 +88,7 @@ class Service:
 
     def _put_in_force(self) -> None:
         """Serve by what was loaded and found; servers that were there keep their connections."""
+        complete = self._discovery.complete  # asked first, so it never says more than the servers
         servers = self._discovery.servers(self._told.servers)
         self.configuration = msgspec.structs.replace(self._told, servers=servers)
         before = self._fleet
@@ -95,7 +96,7 @@ class Service:
         if self.configuration.host != self._host.settings:
             self._host.close()
             self._host = Host(self.configuration.host)
-        self._routes = self._new_routes()
+        self._routes = self._new_routes(complete=complete)
         before.replaced(self._fleet)
         self._start_probers()
 
@@ -114,8 +115,8 @@ class Service:
                 self.telemetry.expect_probes(prober.operations, prober.server.address.text)
                 prober.start()
 
-    def _new_routes(self) -> Routes:
-        readers = Readers(self._fleet, self._host, self._discovery, self.telemetry)
+    def _new_routes(self, *, complete: bool) -> Routes:
+        readers = Readers(self._fleet, self._host, self.telemetry, complete)
         return Routes(self.configuration, readers, self.reload)
 
     def _stop(self, ended: Iterable[Prober]) -> None:

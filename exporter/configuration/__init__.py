@@ -4,6 +4,7 @@ from exporter.configuration.build import DEFAULT_SERVER, build
 from exporter.configuration.file import ConfigFile, ModuleEntry, ServerEntry, json_schema
 from exporter.configuration.loading import convert, convert_to, load
 from exporter.configuration.model import (
+    WILDCARDS,
     Allow,
     Auth,
     Configuration,
@@ -25,6 +26,7 @@ from exporter.configuration.yaml_text import write as write_yaml
 
 __all__ = [
     "DEFAULT_SERVER",
+    "WILDCARDS",
     "Allow",
     "Auth",
     "ConfigFile",

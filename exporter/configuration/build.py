@@ -9,6 +9,7 @@ import msgspec
 from exporter.addresses import (
     DEFAULT_PORT,
     HIGHEST_PORT,
+    is_authority,
     parse_listen_address,
 )
 from exporter.catalogue import SECTIONS
@@ -206,6 +207,11 @@ def _web(file: ConfigFile, place: Place) -> Web:
     if len(set(paths.values())) < len(paths):
         raise ConfigurationError(
             f"{place('web.scrape_path')}: equal to the telemetry path: use another path"
+        )
+    external = file.web.external_url.partition("://")[2].partition("/")[0]
+    if external and not is_authority(external):
+        raise ConfigurationError(
+            f"{place('web.external_url')}: {shown(external)} is not a host, or host:port"
         )
     return Web(
         listen=tuple(listen),

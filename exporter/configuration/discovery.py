@@ -1,17 +1,23 @@
 """Where servers are found besides the list in the configuration."""
 
-from exporter.addresses import parse_address
 from exporter.configuration.file import DiscoveryEntry, DnsEntry, ElastiCacheEntry
 from exporter.configuration.model import (
+    WILDCARDS,
     DiscoverySource,
     DnsDiscovery,
     ElastiCacheDiscovery,
     FileDiscovery,
     Module,
 )
-from exporter.configuration.servers import duration, labels, module_named
+from exporter.configuration.servers import (
+    address_at,
+    check_reachable,
+    duration,
+    labels,
+    module_named,
+)
 from exporter.configuration.yaml_text import Place, shown, within
-from exporter.errors import AddressError, ConfigurationError
+from exporter.errors import ConfigurationError
 
 
 def any_source(entry: DiscoveryEntry) -> bool:
@@ -23,7 +29,14 @@ def sources(
     entry: DiscoveryEntry, modules: dict[str, Module], place: Place
 ) -> tuple[DiscoverySource, ...]:
     """Return the sources of the file, in its order. Raises ConfigurationError."""
-    found: list[DiscoverySource] = [FileDiscovery(pattern, modules) for pattern in entry.files]
+    found: list[DiscoverySource] = []
+    for i, pattern in enumerate(entry.files):
+        if set(pattern.rpartition("/")[0]) & set(WILDCARDS):
+            raise ConfigurationError(
+                f"{place(f'discovery.files[{i}]')}: {shown(pattern)} has a wildcard in its"
+                " directory: only the name of the file may have one"
+            )
+        found.append(FileDiscovery(pattern, modules))
     for i, dns in enumerate(entry.dns):
         found.append(_dns(dns, modules, within(place, f"discovery.dns[{i}]")))
     for i, cluster in enumerate(entry.elasticache):
@@ -43,12 +56,13 @@ def _dns(entry: DnsEntry, modules: dict[str, Module], place: Place) -> DnsDiscov
         raise ConfigurationError(
             f"{place('port')}: SRV records bring the port, A and AAAA do not: {remedy}"
         )
+    address_at(entry.name, place, "name")
     return DnsDiscovery(
         record=entry.name,
         type=entry.type,
         port=entry.port or 0,
         refresh=duration(entry.refresh, place("refresh")),
-        module=module_named(entry.module, modules, place("module")),
+        module=module_named(entry.module, modules, place),
         labels=labels(entry.labels, within(place, "labels")),
     )
 
@@ -56,13 +70,12 @@ def _dns(entry: DnsEntry, modules: dict[str, Module], place: Place) -> DnsDiscov
 def _cluster(
     entry: ElastiCacheEntry, modules: dict[str, Module], place: Place
 ) -> ElastiCacheDiscovery:
-    try:
-        address = parse_address(entry.endpoint)
-    except AddressError as error:
-        raise ConfigurationError(f"{place('endpoint')}: {error}") from error
+    address = address_at(entry.endpoint, place, "endpoint")
+    module = module_named(entry.module, modules, place)
+    check_reachable(address, module, place)
     return ElastiCacheDiscovery(
         address=address,
         refresh=duration(entry.refresh, place("refresh")),
-        module=module_named(entry.module, modules, place("module")),
+        module=module,
         labels=labels(entry.labels, within(place, "labels")),
     )

@@ -55,6 +55,10 @@ class Server(msgspec.Struct, frozen=True):
     """File that holds the number of its process on this host; empty for none."""
 
 
+WILDCARDS = "*?["
+"""What stands for other characters in the name of a file."""
+
+
 class FileDiscovery(msgspec.Struct, frozen=True):
     """Servers that files in Prometheus' file_sd format list."""
 
@@ -145,8 +149,8 @@ class Log(msgspec.Struct, frozen=True):
 class HostSettings(msgspec.Struct, frozen=True):
     """What is read of the host."""
 
-    procfs: Path
-    sysfs: Path
+    procfs: Path = Path("/proc")
+    sysfs: Path = Path("/sys")
     collectors: frozenset[str] = frozenset()
     """Names of the collectors that are switched on."""
     include: re.Pattern[str] | None = None

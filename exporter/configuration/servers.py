@@ -39,46 +39,53 @@ def servers(
 
 def server(entry: ServerEntry, modules: dict[str, Module], place: Place) -> Server:
     """Return one server; ``place`` names the keys of its entry. Raises ConfigurationError."""
-    address = _address(entry.address, place("address"))
-    module = module_named(entry.module, modules, place("module"))
-    if address.path and module.tls:
-        raise ConfigurationError(
-            f"{place('module')}: module {shown(entry.module)} speaks TLS, which a unix socket"
-            " cannot: use a module without tls"
-        )
+    address = address_at(entry.address, place, "address")
+    module = module_named(entry.module, modules, place)
+    check_reachable(address, module, place)
     own_labels = labels(entry.labels, within(place, "labels"))
     return Server(address=address, module=module, labels=own_labels, pid_file=entry.pid_file)
 
 
-def module_named(name: str, modules: dict[str, Module], where: str) -> Module:
-    """Return a module of the configuration. Raises ConfigurationError when there is none."""
-    if name not in modules:
-        raise ConfigurationError(
-            f"{where}: no module is named {shown(name)}: use one of {', '.join(modules)}"
-        )
-    return modules[name]
-
-
-def _address(text: str, where: str) -> Address:
+def address_at(text: str, place: Place, key: str) -> Address:
+    """Return the address that stands at a key. Raises ConfigurationError."""
     try:
         return parse_address(text)
     except AddressError as error:
-        raise ConfigurationError(f"{where}: {error}") from error
+        raise ConfigurationError(f"{place(key)}: {error}") from error
+
+
+def check_reachable(address: Address, module: Module, place: Place) -> None:
+    """Refuse TLS over a unix socket. Raises ConfigurationError."""
+    if address.path and module.tls:
+        raise ConfigurationError(
+            f"{place('module')}: module {shown(module.name)} speaks TLS, which a unix socket"
+            " cannot: use a module without tls"
+        )
+
+
+def module_named(name: str, modules: dict[str, Module], place: Place) -> Module:
+    """Return a module of the configuration. Raises ConfigurationError when there is none."""
+    if name not in modules:
+        raise ConfigurationError(
+            f"{place('module')}: no module is named {shown(name)}: use one of {', '.join(modules)}"
+        )
+    return modules[name]
 
 
 def labels(given: dict[str, str], place: Place) -> tuple[tuple[str, str], ...]:
     """Return the labels of a server; ``place`` names each of them. Raises ConfigurationError."""
     for name, value in given.items():
-        where = place(name)
         if not _LABEL_NAME.match(name) or name.startswith("__"):
             raise ConfigurationError(
-                f"{where}: not a label name: use letters, digits and _, no digit or __ first"
+                f"{place(name)}: not a label name: use letters, digits and _, no digit or __ first"
             )
         if name in LABEL_NAMES or name in _TARGET_LABELS:
             owner = "Prometheus" if name in _TARGET_LABELS else "the exporter"
-            raise ConfigurationError(f"{where}: this label is set by {owner}: choose another name")
+            raise ConfigurationError(
+                f"{place(name)}: this label is set by {owner}: choose another name"
+            )
         if not is_utf8(value):
-            raise ConfigurationError(f"{where}: not UTF-8 text, which metrics need")
+            raise ConfigurationError(f"{place(name)}: not UTF-8 text, which metrics need")
     return tuple(given.items())
 
 

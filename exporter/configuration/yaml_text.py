@@ -1,5 +1,6 @@
 """YAML text, read strictly: what YAML libraries forgive or guess is an error with its place."""
 
+import json
 import re
 from collections.abc import Callable, Hashable
 from pathlib import Path
@@ -14,11 +15,44 @@ Place = Callable[[str], str]
 
 _TEXT = "tag:yaml.org,2002:str"
 _MERGE = "tag:yaml.org,2002:merge"
+_NULL = "tag:yaml.org,2002:null"
 
 
 def shown(text: str) -> str:
     """Return a text for a message: on one line, whatever it holds."""
     return f'"{text}"' if text.isprintable() else repr(text)
+
+
+def _json(source: str) -> Any:
+    """Return the document of a file in JSON; None where YAML, which knows lines, has the say.
+
+    A thousand times faster, which counts with lists of thousands of servers.
+    """
+    try:
+        return json.loads(
+            source, object_pairs_hook=_distinct, parse_int=str, parse_float=str, parse_constant=str
+        )
+    except (ValueError, RecursionError):
+        return None
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs) or any(isinstance(value, bool) for value in found.values()):
+        raise ValueError("a key stands twice, or what is no text here")
+    return found
+
+
+def _parse(source: str, path: Path, *, texts: bool) -> tuple[yaml.Node | None, Any]:
+    """Return the tree of a text, which knows the lines, and the document."""
+    if texts and path.suffix == ".json":
+        source = source.replace("\t", " ")  # within a text JSON has no bare tab
+    loader = _TextLoader(source) if texts else _StrictLoader(source)
+    try:
+        root = loader.get_single_node()
+        return root, None if root is None else loader.construct_document(root)
+    finally:
+        loader.dispose()
 
 
 def within(place: Place, path: str) -> Place:
@@ -29,16 +63,18 @@ def within(place: Place, path: str) -> Place:
 def read(path: Path, *, texts: bool = False) -> tuple[object, Place]:
     """Return the document of a file, and a function that names the place of a key in it.
 
-    An empty file is an empty map. With ``texts`` all values are texts, whatever they look like,
-    and JSON with tabs is understood. Raises ConfigurationError with file, line, column and cause.
+    An empty file is an empty map. With ``texts`` an empty file is None, all values but null are
+    texts, whatever they look like, and JSON is understood as other programs write it. Raises
+    ConfigurationError with file, line, column and cause.
     """
+    root: yaml.Node | None = None
     try:
         source = path.read_text(encoding="utf-8")
-        if texts and path.suffix == ".json":
-            source = source.replace("\t", " ")  # within a text JSON has no bare tab
-        loader = _TextLoader if texts else _StrictLoader
-        root = yaml.compose(source, Loader=loader)
-        document = yaml.load(source, Loader=loader)  # noqa: S506, a SafeLoader
+        fast = _json(source) if texts and path.suffix == ".json" else None
+        if fast is not None:
+            document = fast
+        else:
+            root, document = _parse(source, path, texts=texts)
     except OSError as error:
         raise ConfigurationError(f"{path}: {(error.strerror or str(error)).lower()}") from error
     except UnicodeDecodeError as error:
@@ -49,13 +85,14 @@ def read(path: Path, *, texts: bool = False) -> tuple[object, Place]:
         raise ConfigurationError(f"{path}: nested too deeply") from error
 
     def place(key_path: str) -> str:
-        line = _line(root, key_path)
+        tree = root if fast is None else _parse(source, path, texts=texts)[0]
+        line = _line(tree, key_path)
         where = f"{path}:{line}" if line else str(path)
         if not key_path.isprintable():
             return f"{where}: {key_path!r}"
         return f"{where}: {key_path}" if key_path else where
 
-    return ({} if document is None else document), place
+    return ({} if document is None and not texts else document), place
 
 
 def write(document: object) -> str:
@@ -118,7 +155,18 @@ class _StrictLoader(yaml.SafeLoader):
 class _TextLoader(_StrictLoader):
     """Guesses no types."""
 
-    yaml_implicit_resolvers = {}  # noqa: RUF012, as the library has it
+    yaml_implicit_resolvers = {  # noqa: RUF012, as the library has it
+        first: [resolver for resolver in resolvers if resolver[0] == _NULL]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+    def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> Any:
+        """Join the two escapes with which JSON writes one character beyond 16 bits."""
+        text = super().construct_scalar(node)
+        try:
+            return text.encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError:
+            return text
 
 
 def _error(problem: str, node: yaml.Node) -> yaml.constructor.ConstructorError:

@@ -64,7 +64,7 @@ class Discovery:
         for servers in (static, *(watcher.servers for watcher in self._watchers)):
             for server in servers:
                 first = found.setdefault(server.address.endpoint, server)
-                if (first.labels, first.module) != (server.labels, server.module):
+                if (dict(first.labels), first.module) != (dict(server.labels), server.module):
                     conflicts.append(server.address.text)
         self._telemetry.note_discovery(STATIC, servers=len(static), success=True)
         if conflicts and conflicts != self._conflicts:

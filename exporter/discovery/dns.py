@@ -25,8 +25,11 @@ def dns_finder(source: DnsDiscovery) -> Find:
     """
 
     def find() -> Finding:
+        nameservers = ""
         try:
-            answer = dns.resolver.Resolver().resolve(
+            resolver = dns.resolver.Resolver()
+            nameservers = ", ".join(map(str, resolver.nameservers))
+            answer = resolver.resolve(
                 source.record, source.type, lifetime=_LIFETIME_SECONDS, search=True
             )
             texts = sorted({*_texts(answer, source)})
@@ -35,6 +38,9 @@ def dns_finder(source: DnsDiscovery) -> Find:
             return Finding(())
         except dns.resolver.NXDOMAIN as error:
             raise DiscoveryError(f"{source.record}: the name does not exist") from error
+        except dns.exception.Timeout as error:
+            # Its own text has the time that it took, which is another one each time.
+            raise DiscoveryError(f"{source.record}: no answer from {nameservers}") from error
         except (dns.exception.DNSException, AddressError) as error:
             raise DiscoveryError(f"{source.record}: {' '.join(str(error).split())}") from error
         return Finding(

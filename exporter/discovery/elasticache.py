@@ -36,7 +36,7 @@ def elasticache_finder(source: ElastiCacheDiscovery) -> Find:
                 (reply,) = connection.exchange([_COMMAND], deadline, _MOST_BYTES)
                 if reply.error:
                     (reply,) = connection.exchange([_OLD_COMMAND], deadline, _MOST_BYTES)
-            texts = _nodes(reply)
+            texts = _nodes(reply, source.address.text)
             addresses = [parse_address(text) for text in texts]
         except ReadError as error:
             raise DiscoveryError(f"{source.address.text}: {error.reason}: {error}") from error
@@ -52,7 +52,7 @@ def elasticache_finder(source: ElastiCacheDiscovery) -> Find:
     return find
 
 
-def _nodes(reply: Reply) -> list[str]:
+def _nodes(reply: Reply, endpoint: str) -> list[str]:
     """Return the nodes of an answer as addresses are written.
 
     Raises DiscoveryError when the answer is not exactly of the form: half a list would look like
@@ -66,7 +66,7 @@ def _nodes(reply: Reply) -> list[str]:
     if not found or len(found) < len(nodes):
         shown = (reply.error or reply.body or "END")[:80]
         raise DiscoveryError(
-            f"the answer is not a list of ElastiCache's: {shown!r}: is this the configuration"
-            " endpoint?"
+            f"{endpoint}: the answer is not a list of ElastiCache's: {shown!r}: is this the"
+            " configuration endpoint?"
         )
     return found

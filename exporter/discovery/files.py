@@ -1,11 +1,14 @@
 """Servers from files in the format of Prometheus' file_sd: JSON or YAML, read again on change."""
 
+import stat
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from exporter.configuration import (
+    WILDCARDS,
     FileDiscovery,
     Module,
     Server,
@@ -55,22 +58,25 @@ class FileFinder:
         except OSError as error:
             text = (error.strerror or str(error)).lower()
             raise DiscoveryError(f"{self._directory}: {text}") from error
-        paths = [self._directory / name for name in names if fnmatchcase(name, self._name)]
+        if set(self._name) & set(WILDCARDS):
+            names = [name for name in names if fnmatchcase(name, self._name)]
+        else:
+            names = [self._name]  # which must be there
+        paths = [self._directory / name for name in names]
         self._files = {path: self._look(path) for path in paths}
-        troubles = [known.trouble for known in self._files.values() if known.trouble]
-        if not paths and not set(self._name) & set("*?["):
-            troubles.append(f"{self._directory / self._name}: no such file")
         known = [known.servers for known in self._files.values()]
         return Finding(
             servers=tuple(server for servers in known for server in servers or ()),
-            trouble="; ".join(troubles),
-            complete=None not in known and (bool(paths) or not troubles),
+            trouble="; ".join(known.trouble for known in self._files.values() if known.trouble),
+            complete=None not in known,
         )
 
     def _look(self, path: Path) -> _Known:
         before = self._files.get(path) or _Known((0, 0, 0), None)
         try:
             status = path.stat()
+            if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
+                return _Known(before.stamp, before.servers, f"{path}: not a file")
             stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
             if stamp == before.stamp and not before.trouble:
                 return before
@@ -89,7 +95,13 @@ def _read(path: Path, modules: dict[str, Module]) -> tuple[Server, ...]:
     def place(key: str) -> str:
         return place_in_file(key.removeprefix("groups"))
 
-    groups = convert_to({"groups": document or []}, place, _TargetFile).groups
+    if document is None:
+        if path.suffix == ".json":  # half written
+            raise ConfigurationError(f"{path}: empty: write [] where there are no servers")
+        return ()
+    if isinstance(document, list):
+        document = [_without_nulls(entry) for entry in document]
+    groups = convert_to({"groups": document}, place, _TargetFile).groups
     servers: list[Server] = []
     for i, group in enumerate(groups):
         # As in Prometheus, labels with two underscores are for those on the way.
@@ -108,3 +120,14 @@ def _read(path: Path, modules: dict[str, Module]) -> tuple[Server, ...]:
                 )
             )
     return tuple(servers)
+
+
+def _without_nulls(entry: Any) -> Any:
+    """Return a group with empty lists and maps where it has null, as programs in Go write them."""
+    if not isinstance(entry, dict):
+        return entry
+    labels = entry.get("labels") or {}
+    if isinstance(labels, dict):
+        labels = {name: text for name, text in labels.items() if text is not None}
+    targets = {"targets": entry["targets"] or []} if "targets" in entry else {}
+    return entry | {"labels": labels} | targets

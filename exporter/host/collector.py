@@ -1,6 +1,5 @@
 """How a source of the host is read: what may go wrong stays with it, and changes are logged."""
 
-import errno
 import time
 from collections.abc import Callable, Iterable
 
@@ -8,24 +7,13 @@ import msgspec
 import structlog
 
 from exporter.catalogue.row import Section
+from exporter.host.reading import ABSENT
 
 Sample = tuple[str, tuple[str, ...], float]
 """The key of a row, the values of its ``dynamic`` labels, and the number in base units."""
 
 Read = Callable[[], Iterable[Sample]]
 """Reads a source. What the host does not have raises OSError, nonsense in it ValueError."""
-
-_ABSENT = {
-    errno.ENOENT,
-    errno.ENOTDIR,
-    errno.ENODEV,
-    errno.ENXIO,
-    errno.ESRCH,
-    errno.EOPNOTSUPP,
-    errno.EAFNOSUPPORT,
-    errno.EPROTONOSUPPORT,
-}
-"""What the kernel says of files, devices and services that are not there."""
 
 _log = structlog.get_logger()
 
@@ -58,7 +46,7 @@ class Collector:
         try:
             samples = list(self._read())
         except OSError as error:
-            success = None if error.errno in _ABSENT else False
+            success = None if error.errno in ABSENT else False
             trouble = f"{error.filename or self.section.command}: {(error.strerror or '').lower()}"
         except Exception as error:  # noqa: BLE001
             # Whatever this is, it must not blank the other metrics.

@@ -17,7 +17,7 @@ import structlog
 from exporter.catalogue.host.collectors import HOST_SECTIONS, PROCESS_SECTIONS
 from exporter.configuration import HostSettings
 from exporter.host.collector import Collector, Gathered
-from exporter.host.process import Evidence, Process, find, is_running
+from exporter.host.process import Process, find, is_running
 from exporter.host.sources import HOST_SOURCES, PROCESS_SOURCES
 
 _PATIENCE = 1.0
@@ -38,12 +38,11 @@ class Subject(msgspec.Struct, frozen=True):
     """Its address as configured."""
     labels: Labels
     """Labels for the samples of its process, ``server`` included where it is wanted."""
-    evidence: Evidence | None
-    """What its last answer told of the process; None if there was none."""
-    age: float = 0.0
-    """For how many seconds it had run then."""
+    answered: bool = False
+    """Whether it was read now, so that ``process`` says where it runs."""
+    process: Process | None = None
     pid_file: str = ""
-    """File that holds the process number, as far as this host sees it; empty for none."""
+    """File that holds the process number, as this host sees it; empty for none."""
 
 
 class Portion(msgspec.Struct, frozen=True):
@@ -80,12 +79,11 @@ class Errand:
 
 
 class _Known:
-    """What was found out of a server's process; nothing when it does not run on this host."""
+    """A server's process with what reads it, and when that was last asked for."""
 
-    def __init__(self, evidence: Evidence | None) -> None:
-        self.evidence = evidence
-        self.process: Process | None = None
-        self.collectors: list[Collector] = []
+    def __init__(self, process: Process, collectors: list[Collector]) -> None:
+        self.process = process
+        self.collectors = collectors
         """They remember what threads that have ended had counted."""
         self.used = time.monotonic()
 
@@ -147,28 +145,25 @@ class Host:
         self._reading = None
 
     def _collectors_of(self, subject: Subject) -> list[Collector]:
-        """Return what reads the process of a server, which is looked for when it may have changed.
-
-        A process that was found is read on while its server does not answer.
-        """
-        known = self._known.setdefault(subject.server, _Known(None))
+        """Return what reads the process of a server; a server that is silent keeps its own."""
+        known = self._known.get(subject.server)
+        process = subject.process
+        if not subject.answered and known and is_running(known.process):
+            process = known.process
+        elif not subject.answered and subject.pid_file:
+            process = find(None, 0.0, subject.pid_file, self.settings)
+        if process is None:
+            self._known.pop(subject.server, None)
+            return []
+        if known is None or known.process != process:
+            known = _Known(process, self._process_collectors(process, subject.server))
+            self._known[subject.server] = known
         known.used = time.monotonic()
-        if known.process and not is_running(known.process):
-            known = self._known[subject.server] = _Known(None)
-        news = subject.evidence is not None and subject.evidence != known.evidence
-        if news or (subject.pid_file and not known.process):
-            known.evidence = subject.evidence
-            process = find(subject.evidence, subject.age, subject.pid_file, self.settings)
-            if process != known.process:
-                known.process = process
-                known.collectors = self._process_collectors(process, subject) if process else []
         return known.collectors
 
-    def _process_collectors(self, process: Process, subject: Subject) -> list[Collector]:
+    def _process_collectors(self, process: Process, server: str) -> list[Collector]:
         return [
-            Collector(
-                section, PROCESS_SOURCES[section.name](process, self.settings), subject.server
-            )
+            Collector(section, PROCESS_SOURCES[section.name](process, self.settings), server)
             for section in PROCESS_SECTIONS
             if section.name in self.settings.collectors
         ]

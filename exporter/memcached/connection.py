@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import ipaddress
 import socket
 import ssl
 import struct
@@ -47,14 +46,6 @@ class Connection(Client):  # type: ignore[misc]  # pymemcache ships no types
         except OSError:
             self.close()
             raise
-
-    @property
-    def is_local(self) -> bool:
-        """Whether the socket leads to this host."""
-        near, far = self._ends
-        if self.sock.family == socket.AF_UNIX:
-            return True
-        return near[0] == far[0] or ipaddress.ip_address(far[0]).is_loopback
 
     def evidence(self, pid: int) -> Evidence:
         """Return what this connection tells of the process that calls itself ``pid``."""

@@ -1,24 +1,21 @@
 """All servers that are read: the configured ones, and the targets that clients ask for."""
 
 import ipaddress
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from fnmatch import fnmatchcase
 
 from exporter.addresses import Address, parse_address
-from exporter.configuration import Allow, Configuration, Module
+from exporter.configuration import Allow, Configuration
 from exporter.errors import AddressError, ForbiddenTargetError, Reason
 from exporter.memcached.connection import Permit
 from exporter.memcached.member import Member, Outcome, State
 from exporter.memcached.server import Server
+from exporter.memcached.targets import Targets
 from exporter.memcached.translation import Translator
 
 _MOST_THREADS = 64
-_MOST_TARGETS = 1024
-_IDLE_SECONDS = 300.0
 _GRACE_SECONDS = 0.05
 """For a scrape that ends at its deadline to hand over its result."""
 
@@ -38,6 +35,14 @@ class _Pools:
         return (self.failed if _failed(member) else self.healthy).submit(read, member)
 
 
+class _Translators:
+    """Those that make samples with labels and without; what they learn is the same for all."""
+
+    def __init__(self, legacy_names: bool) -> None:  # noqa: FBT001
+        self.open_ended = Translator(open_ended=True, legacy_names=legacy_names)
+        self.closed = Translator(open_ended=False, legacy_names=legacy_names)
+
+
 class Fleet:
     """The servers with their held connections; safe to use from several threads.
 
@@ -54,21 +59,28 @@ class Fleet:
         self._count_error = count_error
         self._modules = configuration.modules
         self._allow = configuration.allow
+        self._host = configuration.host
         kept = {member.key: member for member in previous.members} if previous else {}
         self.members: list[Member] = [
             kept.get((server.address, server.module, server.labels, server.pid_file))
-            or Member(Server(server.address, server.module), server.labels, server.pid_file)
+            or Member(
+                Server(server.address, server.module, host=self._host, pid_file=server.pid_file),
+                server.labels,
+            )
             for server in configuration.servers
         ]
         self._by_endpoint = {member.server.address.endpoint: member for member in self.members}
-        self._targets: OrderedDict[tuple[str, str], Member] = OrderedDict()
-        self._lock = threading.Lock()
-        self._retired = False
-        self._open_ended = Translator(open_ended=True, legacy_names=configuration.legacy_names)
-        self._closed = Translator(open_ended=False, legacy_names=configuration.legacy_names)
-        # Threads start as they are needed. Scrapes of a previous fleet may still be under way.
+        # What may go on while scrapes of a previous fleet are under way, or was learned by it.
         self.pools: _Pools = previous.pools if previous else _Pools()
-        """Shared by all fleets, since scrapes of a previous one may still be under way."""
+        self.terms = (configuration.modules, configuration.allow, configuration.host)
+        same = previous is not None and previous.terms == self.terms
+        self.targets: Targets = previous.targets if previous and same else Targets()
+        self.legacy_names = configuration.legacy_names
+        self.translators: _Translators = (
+            previous.translators
+            if previous and previous.legacy_names == self.legacy_names
+            else _Translators(self.legacy_names)
+        )
 
     def read_all(self, budget: float) -> list[Outcome]:
         """Scrape all configured servers at once, within ``budget`` seconds.
@@ -81,7 +93,7 @@ class Fleet:
         def read(member: Member) -> Outcome:
             return member.read(
                 began + budget - time.monotonic(),
-                self._open_ended,
+                self.translators.open_ended,
                 labelled=True,
                 count_error=self._count_error,
             )
@@ -100,7 +112,9 @@ class Fleet:
         try:
             return task.result(max(0.0, began + patience + _GRACE_SECONDS - time.monotonic()))
         except TimeoutError:
-            return member.give_up(self._open_ended, self._count_error, tried=not task.cancel())
+            return member.give_up(
+                self.translators.open_ended, self._count_error, tried=not task.cancel()
+            )
 
     def read_target(self, text: str, budget: float, module: str = "") -> Outcome:
         """Scrape one server within ``budget`` seconds; its samples carry no ``server`` label.
@@ -109,7 +123,9 @@ class Fleet:
         server's own.
         """
         member = self._target(parse_address(text), module)
-        return member.read(budget, self._closed, labelled=False, count_error=self._count_error)
+        return member.read(
+            budget, self.translators.closed, labelled=False, count_error=self._count_error
+        )
 
     def has_module(self, name: str) -> bool:
         """Return whether a module of that name can be asked for."""
@@ -122,19 +138,18 @@ class Fleet:
     def replaced(self, successor: "Fleet") -> None:
         """Close the connections that the successor has not taken over."""
         kept = set(map(id, successor.members))
-        with self._lock:
-            self._retired = True
-        for member in (*self.members, *self._targets.values()):
+        for member in self.members:
             if id(member) not in kept:
                 member.server.close()
+        if successor.targets is not self.targets:
+            self.targets.close()
 
     def close(self) -> bool:
         """Close all held connections that no scrape uses; return whether that is all of them."""
         for pool in (self.pools.healthy, self.pools.failed):
             pool.shutdown(wait=False, cancel_futures=True)
-        members = (*self.members, *self._targets.values())
-        closed = [member.server.close() for member in members]
-        return all(closed)
+        closed = [member.server.close() for member in self.members]
+        return all((*closed, self.targets.close()))
 
     def _target(self, address: Address, module: str) -> Member:
         known = self._by_endpoint.get(address.endpoint)
@@ -146,31 +161,10 @@ class Fleet:
                 f' "{module or "default"}"'
             )
         permit = None if known else _permit(self._allow, address)
-        return self._remember(address, self._modules[module or "default"], permit)
-
-    def _remember(self, address: Address, module: Module, permit: Permit | None) -> Member:
-        """Return the member of a target, so that its connection is held between scrapes."""
-        key = (address.endpoint, module.name)
-        with self._lock:
-            member = self._targets.get(key)
-            if member is None:
-                member = self._targets[key] = Member(Server(address, module, permit))
-            self._targets.move_to_end(key)
-            member.used = time.monotonic()
-            if self._retired:
-                member.server.close()
-            self._forget()
-            return member
-
-    def _forget(self) -> None:
-        """Drop targets that nobody asks for any more, so that names cannot pile up."""
-        while self._targets:
-            key, oldest = next(iter(self._targets.items()))
-            stale = oldest.used < time.monotonic() - _IDLE_SECONDS
-            if not stale and len(self._targets) <= _MOST_TARGETS:
-                return
-            oldest.server.close()
-            del self._targets[key]
+        how = self._modules[module or "default"]
+        # A server that leaves the list is no longer read without a permit.
+        key = (address.endpoint, how.name, permit is None)
+        return self.targets.remember(key, lambda: Member(Server(address, how, permit, self._host)))
 
 
 def _failed(member: Member) -> bool:

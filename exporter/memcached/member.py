@@ -51,17 +51,14 @@ class State(msgspec.Struct, frozen=True):
 class Member:
     """One server, read for ``/metrics`` (its samples with labels) or for ``/scrape`` (without)."""
 
-    def __init__(
-        self, server: Server, labels: tuple[tuple[str, str], ...] = (), pid_file: str = ""
-    ) -> None:
+    def __init__(self, server: Server, labels: tuple[tuple[str, str], ...] = ()) -> None:
         self.server = server
-        self.key = (server.address, server.module, labels, pid_file)
+        self.key = (server.address, server.module, labels, server.pid_file)
         """Equal for servers that are configured alike."""
         self.state = State(address=server.address.text)
         self.used = time.monotonic()
         self._labels = (("server", server.address.text), *labels)
         self._suffix = suffix(self._labels)
-        self._pid_file = pid_file
         self._limits = Limits(
             top_clients=server.module.top_clients, max_prefixes=server.module.max_prefixes
         )
@@ -120,9 +117,9 @@ class Member:
         return Subject(
             server=self.state.address,
             labels=self._labels if labelled else (),
-            evidence=reading.evidence if reading else None,
-            age=reading.age if reading else 0.0,
-            pid_file=self._pid_file,
+            answered=reading is not None,
+            process=reading.process if reading else None,
+            pid_file=self.server.pid_file,
         )
 
     def _note_success(self, reading: Reading, result: Result) -> None:

@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from exporter.host.process import command_line
-
 Version = tuple[int, int, int]
 
 _NAPI_FROM: Version = (1, 6, 9)
@@ -87,20 +85,20 @@ def plan(
     wanted: Iterable[str],
     known: Facts,
     *,
-    local: bool,
     assume_no_napi_ids: bool,
-    arguments: Callable[[int, float], list[str] | None] = command_line,
+    arguments: Callable[[], list[str] | None],
 ) -> Plan:
     """Decide which of the wanted sections are safe.
 
-    ``local`` says that the server runs on this host, so that its ``arguments`` can be read.
+    ``arguments`` are those of the server's process, None if that cannot be seen; they are asked
+    for when they matter.
     """
     sections: list[str] = []
     left_out: dict[str, str] = {}
     for name in wanted:
         reason = _refusal(name, known)
         if reason is None and name == "settings":
-            reason = _napi_danger(known, local, assume_no_napi_ids, arguments)
+            reason = _napi_danger(known, assume_no_napi_ids, arguments)
         if reason:
             left_out[name] = reason
         elif reason is None and name != "stats":
@@ -126,9 +124,8 @@ def _refusal(name: str, known: Facts) -> str | None:
 
 def _napi_danger(
     known: Facts,
-    local: bool,  # noqa: FBT001
     assume_no_napi_ids: bool,  # noqa: FBT001
-    arguments: Callable[[int, float], list[str] | None],
+    arguments: Callable[[], list[str] | None],
 ) -> str | None:
     """Return why `stats settings` could kill the server, or None.
 
@@ -142,7 +139,7 @@ def _napi_danger(
         return f"{danger}, and this server shows signs of -N"
     if assume_no_napi_ids:
         return None
-    argv = arguments(known.pid, known.age) if local else None
+    argv = arguments()
     if argv is None:
         return f"{danger}: set assume_no_napi_ids in the server's module if it was started without"
     return f"{danger}, as this one was" if any(map(_may_be_napi, argv[1:])) else None

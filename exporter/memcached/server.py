@@ -7,9 +7,9 @@ import msgspec
 
 from exporter.addresses import Address
 from exporter.catalogue import SECTIONS
-from exporter.configuration import Module
+from exporter.configuration import HostSettings, Module
 from exporter.errors import ReadError, Reason
-from exporter.host.process import Evidence
+from exporter.host.process import Process, arguments, find
 from exporter.memcached.connection import Connection, Permit
 from exporter.memcached.door import Door
 from exporter.memcached.plan import Plan, facts, plan
@@ -39,10 +39,8 @@ class Reading(msgspec.Struct, frozen=True):
     """The IP address and port, or the path, that the connection goes to."""
     certificate_expires: float | None = None
     """When the server's certificate ends, in Unix seconds; None without TLS."""
-    evidence: Evidence | None = None
-    """What is known of the server's process."""
-    age: float = 0.0
-    """For how many seconds the server has run."""
+    process: Process | None = None
+    """The server's process; None when it does not run on this host, or cannot be proved to."""
     failures: dict[str, str] = {}
     """Section name to the server's error line, where it could not be read."""
     connect_seconds: float | None = None
@@ -57,16 +55,24 @@ class Server:
     One scrape at a time uses the connection: it still answers when the server is full.
     """
 
-    def __init__(self, address: Address, module: Module, permit: Permit | None = None) -> None:
+    def __init__(
+        self,
+        address: Address,
+        module: Module,
+        permit: Permit | None = None,
+        host: HostSettings | None = None,
+        pid_file: str = "",
+    ) -> None:
         self.address = address
         self.module = module
+        self.pid_file = pid_file
+        self._host = host or HostSettings()
         self._door = Door(address, module, permit)
         self._lock = threading.Lock()
         self._closing = False
         self._connection: Connection | None = None
         self._plan = Plan(sections=(), left_out={})
-        self._evidence: Evidence | None = None
-        self._began = 0.0
+        self._process: Process | None = None
 
     def read(self, deadline: float) -> Reading:
         """Read all sections until ``deadline`` (``time.monotonic``).
@@ -147,13 +153,13 @@ class Server:
             raise
         _check(stats)
         known = facts(stats.body)
-        self._evidence = connection.evidence(known.pid)
-        self._began = time.monotonic() - known.age
+        # Now: a later answer would be of another age than the process.
+        self._process = find(connection.evidence(known.pid), known.age, self.pid_file, self._host)
         self._plan = plan(
             self.module.sections,
             known,
-            local=connection.is_local,
             assume_no_napi_ids=self.module.assume_no_napi_ids,
+            arguments=lambda: arguments(self._process) if self._process else None,
         )
         return {"stats": stats, **self._ask(connection, self._together(), deadline)}
 
@@ -211,8 +217,7 @@ class Server:
             ping_seconds=ping_seconds,
             dialled=connection.dialled,
             certificate_expires=connection.certificate_expires(),
-            evidence=self._evidence,
-            age=time.monotonic() - self._began,
+            process=self._process,
         )
 
 

@@ -26,7 +26,8 @@ def _result(outcome: Outcome, seconds: float, limit: float) -> Iterator[str]:
     yield f"dialled     {reading.dialled} ({how})"
     yield f"statistics  {reading.statistics_seconds * 1e3:.1f} ms"
     yield f"ping        {reading.ping_seconds * 1e3:.2f} ms"
-    yield f"process     {reading.evidence.pid if reading.evidence else 'unknown'}, by its own word"
+    process = f"{reading.process.pid}, on this host" if reading.process else "not on this host"
+    yield f"process     {process}"
     yield "sections"
     for section, body in reading.bodies.items():
         yield f"  {section}: read, {len(body)} bytes"

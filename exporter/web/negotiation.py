@@ -2,16 +2,21 @@
 
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Iterable
+from typing import Any
 
 from exporter.exposition import Format
 
+_zlib: Any = zlib
 try:
-    from isal.igzip import compress as isal_compress
+    from isal import isal_zlib
 except ImportError:  # the extra `fast` is not installed
-    isal_compress = None  # type: ignore[assignment]
+    pass
+else:
+    _zlib = isal_zlib
 
 _LEVEL = 1
+_GZIP = zlib.MAX_WBITS | 16
 _WEIGHT = re.compile(r"(0(\.[0-9]{0,3})?|1(\.0{0,3})?)\Z")
 
 
@@ -33,21 +38,15 @@ def accepts_gzip(accept_encoding: str) -> bool:
     return weights.get("gzip", weights.get("*", 0.0)) > 0
 
 
-def gzip(body: bytes) -> bytes:
+def gzip(pieces: Iterable[bytes]) -> bytes:
     """Compress fast rather than small: Prometheus is near, and the processor is memcached's."""
-    return _COMPRESS(body)
+    compressor = _compressor()
+    compressed = [compressor.compress(piece) for piece in pieces]
+    return b"".join([*compressed, compressor.flush()])
 
 
-def _with_zlib(body: bytes) -> bytes:
-    compressor = zlib.compressobj(_LEVEL, zlib.DEFLATED, zlib.MAX_WBITS | 16)
-    return compressor.compress(body) + compressor.flush()
-
-
-def _with_isal(body: bytes) -> bytes:
-    return bytes(isal_compress(body, _LEVEL, mtime=0))
-
-
-_COMPRESS: Callable[[bytes], bytes] = _with_isal if isal_compress is not None else _with_zlib
+def _compressor() -> Any:
+    return _zlib.compressobj(_LEVEL, _zlib.DEFLATED, _GZIP)
 
 
 def _entries(header: str) -> list[tuple[str, dict[str, str], float]]:

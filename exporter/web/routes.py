@@ -1,15 +1,15 @@
 """Which path answers what. Only the two metrics paths ever touch memcached."""
 
+import itertools
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 from exporter.configuration import Configuration, shown
-from exporter.discovery.discovery import Discovery
 from exporter.errors import AddressError, ForbiddenTargetError
-from exporter.exposition import OPENMETRICS_END, Format, host_page, own_page, page
+from exporter.exposition import OPENMETRICS_END, Format, host_page, own_page, page, pieces
 from exporter.host.host import Host
 from exporter.memcached.fleet import Fleet
 from exporter.telemetry import Telemetry
@@ -31,8 +31,9 @@ class Readers:
 
     fleet: Fleet
     host: Host
-    discovery: Discovery
     telemetry: Telemetry
+    complete: bool
+    """Whether every source was read when the servers were put in force."""
 
 
 class Routes:
@@ -51,7 +52,7 @@ class Routes:
         self._legacy_names = configuration.legacy_names
         self._fleet = readers.fleet
         self._host = readers.host
-        self._discovery = readers.discovery
+        self._complete = readers.complete
         self._servers = configuration.servers
         self._telemetry = readers.telemetry
         self._reload = reload
@@ -89,16 +90,22 @@ class Routes:
     def _metrics(self, request: Request) -> Response:
         began = time.monotonic()
         form = self._format(request)
+        servers = dict(parse_qsl(request.query, keep_blank_values=True)).get("servers", "all")
+        if servers not in {"all", "none"}:
+            return plain(400, "servers: write all, or none for the exporter and its host alone")
         seconds = budget(_header(request, "X-Prometheus-Scrape-Timeout-Seconds"))
         of_host = self._host.begin()
-        outcomes = self._fleet.read_all(seconds)
+        outcomes = self._fleet.read_all(seconds) if servers == "all" else []
         of_processes = self._host.begin_processes(outcome.subject for outcome in outcomes)
-        parts = [page([(outcome.result.samples, outcome.suffix) for outcome in outcomes], form)]
-        portions = [*of_host.result(began + seconds), *of_processes.result(began + seconds)]
-        parts.append(host_page(portions, form))
-        self._telemetry.observe_page(self._web.telemetry_path, time.monotonic() - began)
-        parts.append(own_page(self._telemetry.collect(), form))
-        return _exposition(request, form, "".join(parts))
+
+        def parts() -> Iterator[str]:
+            yield from pieces([(o.result.samples, o.suffix) for o in outcomes], form)
+            portions = [*of_host.result(began + seconds), *of_processes.result(began + seconds)]
+            yield host_page(portions, form)
+            self._telemetry.observe_page(self._web.telemetry_path, time.monotonic() - began)
+            yield own_page(self._telemetry.collect(), form)
+
+        return _exposition(request, form, parts())
 
     def _scrape(self, request: Request) -> Response:
         began = time.monotonic()
@@ -122,7 +129,7 @@ class Routes:
         self._telemetry.observe_page(self._web.scrape_path, took)
         if debug == "true":
             return Response(200, (report(outcome, took, seconds) + body).encode())
-        return _exposition(request, form, body)
+        return _exposition(request, form, [body])
 
     def _wrong(self, path: str, target: str, module: str, debug: str) -> str:
         """Return what is wrong with the parameters of a scrape, nothing when all is well."""
@@ -134,7 +141,7 @@ class Routes:
 
     def _sd(self, request: Request) -> Response:
         """Answer with all servers or not at all: Prometheus keeps what it had, then."""
-        if not self._discovery.complete:
+        if not self._complete:
             return plain(503, "some sources of servers were not read yet: see the log")
         return targets(request, self._servers, self._web)
 
@@ -166,10 +173,14 @@ def _header(request: Request, name: str) -> str:
     return ", ".join(request.headers.get_all(name, []))
 
 
-def _exposition(request: Request, form: Format, page: str) -> Response:
-    body = (page + OPENMETRICS_END if form is Format.OPENMETRICS else page).encode()
+def _exposition(request: Request, form: Format, parts: Iterable[str]) -> Response:
+    """Put a page together: large ones never stand in memory as a whole before compression."""
+    end = [OPENMETRICS_END] if form is Format.OPENMETRICS else []
+    encoded = (part.encode() for part in itertools.chain(parts, end))
     headers = [("Vary", "Accept, Accept-Encoding")]
     if accepts_gzip(_header(request, "Accept-Encoding")):
-        body = gzip(body)
+        body = gzip(encoded)
         headers.append(("Content-Encoding", "gzip"))
+    else:
+        body = b"".join(encoded)
     return Response(200, body, form.value, tuple(headers))

@@ -1,15 +1,14 @@
 """``/sd``: the servers as targets for Prometheus' http_sd, each read through ``/scrape``."""
 
 import json
-import re
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
+from exporter.addresses import is_authority
 from exporter.configuration import Server, Web
 from exporter.web.messages import Request, Response, plain
 
 SD_PATH = "/sd"
-_AUTHORITY = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?\Z")
 
 
 def targets(request: Request, servers: Iterable[Server], web: Web) -> Response:
@@ -22,9 +21,10 @@ def targets(request: Request, servers: Iterable[Server], web: Web) -> Response:
         scheme, authority, prefix = url.scheme, url.netloc, url.path
     else:
         scheme, prefix = "https" if request.secure else "http", ""
-        authority = request.headers.get("Host", "")
-        if not _AUTHORITY.match(authority):
+        hosts = request.headers.get_all("Host", [])
+        if len(hosts) != 1 or not is_authority(hosts[0]):
             return plain(400, "the Host header names no host: set --web.external-url")
+        authority = hosts[0]
     groups = [
         {
             "targets": [authority],

@@ -80,7 +80,7 @@ TABLE = {
     "scrape: {allow: ['a,b']}": '1: scrape.allow[0]: "a,b" is neither a network',
     'scrape: {allow: ["a\\nb"]}': "1: scrape.allow[0]: 'a\\nb' is neither a network",
     # the web
-    "web:\n  listen:\n  - ':9150'\n  - '9150'\n": '4: web.listen[1]: address "9150" is a port alone',
+    "web:\n  listen:\n  - ':9150'\n  - '9150'\n": '4: web.listen[1]: address "9150" is a port',
     "web: {listen: ['host']}": '1: web.listen[0]: address "host" has no port: write host:9150',
     "web: {telemetry_path: /}": '1: web.telemetry_path: "/" is taken by the exporter: use another',
     "web: {scrape_path: /-/x}": '1: web.scrape_path: "/-/x" is taken by the exporter: use another',

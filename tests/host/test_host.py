@@ -3,7 +3,7 @@
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,9 @@ from exporter.configuration import HostSettings
 from exporter.exposition import Format, host_page
 from exporter.host import host as module
 from exporter.host.host import Host, Portion, Subject
-from exporter.host.process import Evidence, Process
+from exporter.host.process import Process
+from exporter.host.process_files import started
+from tests.processes import Memcached
 
 LINE = "0000000a 00000002 00000003 0 0 0 0 0 0 0 0 00000000 00000001"
 
@@ -126,26 +128,29 @@ def test_a_series_that_comes_twice_is_there_once(
     assert lines == ['memcached_host_softnet_processed_total{cpu="1"} 11']
 
 
-def evidence(near: str) -> Evidence:
-    """Return what a connection tells."""
-    return Evidence(pid=7, near=near, far="127.0.0.1:11211")
+def test_a_silent_server_keeps_its_process(host: Host, memcached: Callable[..., Memcached]) -> None:
+    """A hung server's process is what one wants to see; when it has ended, it is gone."""
+    host = Host(HostSettings(collectors=frozenset({"process"})))
+    server = memcached()
+    start = started(None, f"/proc/{server.process.pid}/stat")
+    assert start is not None
+    process = Process(server.process.pid, start, Path(f"/proc/{server.process.pid}"))
 
+    def portions(subject: Subject) -> list[Portion]:
+        return host.begin_processes([subject]).result(soon())
 
-def test_a_process_is_looked_for_once_a_connection(
-    host: Host, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """To prove which process a server is may cost much, so both answers are kept."""
-    asked: list[Evidence | None] = []
-
-    def find(found: Evidence | None, *_: object) -> Process | None:
-        asked.append(found)
-        return None
-
-    monkeypatch.setattr(module, "find", find)
-    for near in ("127.0.0.1:1", "127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:2"):
-        host.begin_processes([Subject("a", (), evidence(near))]).result(soon())
-    host.begin_processes([Subject("a", (), None)]).result(soon())
-    assert asked == [evidence("127.0.0.1:1"), evidence("127.0.0.1:2")]
+    labels = (("server", "a"),)
+    assert portions(Subject("a", labels)) == []
+    for subject in (Subject("a", labels, answered=True, process=process), Subject("a", labels)):
+        (portion,) = portions(subject)
+        assert (portion.labels, portion.gathered.success) == (labels, True)
+        found = {key: value for key, _, value in portion.gathered.samples}
+        assert found["starttime"] > 0
+    assert portions(Subject("a", labels, answered=True)) == []
+    portions(Subject("a", labels, answered=True, process=process))
+    server.stop()
+    assert portions(Subject("a", labels)) == []
+    host.close()
 
 
 def test_processes_that_nobody_asks_for_are_forgotten(
@@ -153,8 +158,10 @@ def test_processes_that_nobody_asks_for_are_forgotten(
 ) -> None:
     """Targets of clients come and go; what is kept of them does not pile up."""
     monkeypatch.setattr(module, "_FORGET_SECONDS", -1.0)
+    own = Process(os.getpid(), 1, Path("/proc/self"))
     for i in range(10):
-        host.begin_processes([Subject(f"server {i}", (), None)]).result(soon())
+        subject = Subject(f"server {i}", (), answered=True, process=own)
+        host.begin_processes([subject]).result(soon())
     assert len(host._known) <= 1
 
 

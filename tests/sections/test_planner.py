@@ -117,9 +117,8 @@ def asked(known_: Facts, argv: list[str] | None = None, *, assume: bool = False)
     found = plan(
         ALL,
         known_,
-        local=argv is not None,
         assume_no_napi_ids=assume,
-        arguments=lambda _pid, _age: argv,
+        arguments=lambda: argv,
     )
     return [COMMANDS[section] for section in found.sections]
 

@@ -121,7 +121,7 @@ def test_a_real_server(storage: Memcached, sectioned: Callable[..., Page]) -> No
     assert free(shown.samples) == {float(storage.stats()["extstore_pages_free"])}
     for batch in range(3):
         store(storage, {f"{batch}-{n}": b"x" * 10_000 for n in range(600)})
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 40
     before = b""
     while (after := ask(storage, b"stats extstore\r\n")) != before or b":version 2" not in after:
         assert time.monotonic() < deadline, after

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from exporter.errors import AddressError, ForbiddenTargetError, Reason
-from exporter.memcached import fleet as fleet_module
+from exporter.memcached import targets as targets_module
 from tests.processes import Memcached
 from tests.web.fleets import MakeFleet, fleets, silence
 
@@ -55,7 +55,7 @@ def test_targets_keep_their_connection(
     for _ in range(5):
         assert fleet.read_target(server.address, 5).error is None
         assert fleet.read_target(server.address, 5, "brief").error is None
-    assert len(fleet._targets) == 2
+    assert len(fleet.targets._members) == 2
     # One for each module, one to wait for the start, one for this question.
     assert int(server.stats()["total_connections"]) - 4 <= 1
 
@@ -64,14 +64,14 @@ def test_targets_are_capped(
     make: MakeFleet, memcached: Callable[..., Memcached], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Beyond the cap the target that was not asked for longest goes, with its connection."""
-    monkeypatch.setattr(fleet_module, "_MOST_TARGETS", 3)
+    monkeypatch.setattr(targets_module, "_MOST_TARGETS", 3)
     names = [f"127.0.0.{i}" for i in range(2, 9)]
     server = memcached(*(flag for name in names for flag in ("-l", name)))
     fleet = make(scrape={"allow": ["127.0.0.0/8"]})
     for _ in range(2):
         for name in names:
             assert fleet.read_target(f"{name}:{server.port}", 5).error is None
-    assert [address for address, _ in fleet._targets] == [
+    assert [address for address, *_ in fleet.targets._members] == [
         f"{name}:{server.port}" for name in names[-3:]
     ]
     held = int(server.stats()["curr_connections"])
@@ -86,10 +86,10 @@ def test_targets_that_nobody_asks_for_are_forgotten(
     server = memcached("-l", "127.0.0.2")
     fleet = make(scrape={"allow": ["127.0.0.0/8"]})
     fleet.read_target(server.address, 5)
-    monkeypatch.setattr(fleet_module, "_IDLE_SECONDS", 0.05)
+    monkeypatch.setattr(targets_module, "_IDLE_SECONDS", 0.05)
     time.sleep(0.1)
     fleet.read_target(f"127.0.0.2:{server.port}", 5)
-    assert [address for address, _ in fleet._targets] == [f"127.0.0.2:{server.port}"]
+    assert [address for address, *_ in fleet.targets._members] == [f"127.0.0.2:{server.port}"]
 
 
 def test_two_thousand_dead_targets_leave_nothing(make: MakeFleet) -> None:
@@ -103,7 +103,7 @@ def test_two_thousand_dead_targets_leave_nothing(make: MakeFleet) -> None:
         assert outcome.error.reason is Reason.REFUSED
     assert threading.active_count() == threads
     assert len(list(FDS.iterdir())) == descriptors
-    assert len(fleet._targets) <= fleet_module._MOST_TARGETS
+    assert len(fleet.targets._members) <= targets_module._MOST_TARGETS
 
 
 def test_hung_targets_do_not_delay_others(
