@@ -8,7 +8,7 @@ export PATH := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test lint format bench soak lock clean
+.PHONY: help run test lint format mutate bench soak lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  \1\t/p' Makefile | expand -t 12
@@ -30,7 +30,7 @@ test: ## run all tests
 	@scripts/need.sh memcached:memcached promtool:prometheus amtool:prometheus-alertmanager \
 		ip:iproute2 ethtool:ethtool
 	@scripts/setup.sh dev
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --numprocesses=auto --dist=loadfile $(PYTEST_ARGS)
 
 lint: ## check style and types
 	@scripts/setup.sh dev
@@ -42,6 +42,11 @@ format: ## format the code and apply safe fixes
 	@scripts/setup.sh dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+mutate: ## break each rule for Prometheus in turn, and list what no test notices
+	@scripts/need.sh promtool:prometheus
+	@scripts/setup.sh dev
+	$(BIN)/python -m tests.alerts.mutation $(MUTATE_ARGS)
 
 bench: ## run the benchmarks
 	@scripts/need.sh memcached:memcached

@@ -18,12 +18,12 @@ from exporter.documentation import metrics_as_data, metrics_as_markdown
 from exporter.errors import ConfigurationError, ExporterError
 from exporter.flags import add_flags, configuration_of
 from exporter.health.rules.all_rules import FILES
-from exporter.health.rules.render import Links, operator_resource, rule_file
+from exporter.health.rules.render import Links, check_selector, operator_resource, rule_file
 from exporter.web.access import check as check_access
 
 PROGRAM = "memcached-exporter"
 USAGE_ERROR = 2
-_GENERATED = "# Made by `memcached-exporter rules`; do not edit: its configuration sets thresholds.\n"
+_GENERATED = "# Made by `memcached-exporter rules`: thresholds are set in its configuration.\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -102,7 +102,8 @@ def _rules(arguments: list[str]) -> int:
     path = flags["config.file"]
     configuration = build(*load(path)) if path else build(ConfigFile(), str)
     rules = configuration.rules
-    selector = rules.selector if flags["selector"] is None else flags["selector"]
+    given = flags["selector"]
+    selector = rules.selector if given is None else check_selector(given, "--selector")
     groups = FILES[flags["file"]] if flags["file"] else tuple(chain(*FILES.values()))
     links = Links(rules.runbooks, rules.dashboards)
     document = rule_file(groups, configuration.thresholds, selector, links)

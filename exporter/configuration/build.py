@@ -36,6 +36,7 @@ from exporter.configuration.model import (
 from exporter.configuration.servers import duration, servers
 from exporter.configuration.yaml_text import Place, shown
 from exporter.errors import AddressError, ConfigurationError
+from exporter.health.rules.render import check_selector
 from exporter.health.thresholds import Thresholds
 from exporter.tls import ClientTls, client_context
 
@@ -70,7 +71,11 @@ def build(file: ConfigFile, place: Place) -> Configuration:
         legacy_names=file.metrics.legacy_names,
         host=_host(file.host, place),
         thresholds=_thresholds(file.thresholds, place),
-        rules=Rules(file.rules.selector, file.rules.runbooks, file.rules.dashboards),
+        rules=Rules(
+            check_selector(file.rules.selector, place("rules.selector")),
+            file.rules.runbooks.rstrip("/"),
+            file.rules.dashboards.rstrip("/"),
+        ),
         web=_web(file, place),
         log=Log(level=file.log.level, format=file.log.format),
     )
@@ -123,13 +128,14 @@ def _auth(entry: AuthEntry, place: Place, path: str) -> Auth:
 
 def _thresholds(given: Thresholds, place: Place) -> Thresholds:
     """Refuse a warning that comes no earlier than what is worse."""
+    workers = given.workers
     pairs = {
-        "connections": given.connections,
-        "workers.cpu": given.workers.cpu,
-        "workers.wait": given.workers.wait,
+        "connections": (given.connections.warning, given.connections.critical),
+        "workers.cpu": (workers.cpu.warning, workers.cpu.critical),
+        "workers.wait": (workers.wait.warning, workers.wait.critical),
     }
-    for path, levels in pairs.items():
-        if levels.warning >= levels.critical:
+    for path, (warning, critical) in pairs.items():
+        if warning >= critical:
             raise ConfigurationError(
                 f"{place(f'thresholds.{path}')}: warning must be below critical"
             )

@@ -25,11 +25,11 @@ class _Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     pass
 
 
-class Levels(_Group, frozen=True, kw_only=True):
-    """A warning and something worse."""
+class Connections(_Group, frozen=True, kw_only=True):
+    """Open connections, or descriptors, to what the server can really take."""
 
-    warning: Ratio
-    critical: Ratio
+    warning: Ratio = 0.8
+    critical: Ratio = 0.95
 
 
 class HitRate(_Group, frozen=True, kw_only=True):
@@ -70,17 +70,29 @@ class Latency(_Group, frozen=True, kw_only=True):
     """Probes that failed, to all; no time, but the other half of what the prober tells."""
 
 
+class WorkerCpu(_Group, frozen=True, kw_only=True):
+    """Share of one CPU that the busiest worker uses."""
+
+    warning: Ratio = 0.8
+    critical: Ratio = 0.9
+
+
+class WorkerWait(_Group, frozen=True, kw_only=True):
+    """Share of its time that a worker waits for a CPU though it could run."""
+
+    warning: Ratio = 0.1
+    critical: Ratio = 0.3
+
+
 class Workers(_Group, frozen=True, kw_only=True):
     """memcached's worker threads."""
 
-    cpu: Levels = Levels(warning=0.8, critical=0.9)
-    """Share of one CPU that the busiest worker uses."""
+    cpu: WorkerCpu = WorkerCpu()
     imbalance: Number = 2.0
     """CPU time of the busiest worker to the average of all."""
     imbalance_floor: Ratio = 0.5
     """Share of one CPU below which an uneven load does no harm."""
-    wait: Levels = Levels(warning=0.1, critical=0.3)
-    """Share of its time that a worker waits for a CPU though it could run."""
+    wait: WorkerWait = WorkerWait()
 
 
 class ContextSwitches(_Group, frozen=True, kw_only=True):
@@ -108,8 +120,7 @@ class Network(_Group, frozen=True, kw_only=True):
 class Thresholds(_Group, frozen=True, kw_only=True):
     """All of them, as the key `thresholds` of the configuration sets them."""
 
-    connections: Levels = Levels(warning=0.8, critical=0.95)
-    """Open connections, or descriptors, to what the server can really take."""
+    connections: Connections = Connections()
     memory: Ratio = 0.85
     """Memory for items to its limit; also the limit to that of the control group."""
     hit_rate: HitRate = HitRate()

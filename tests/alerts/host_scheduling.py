@@ -16,7 +16,7 @@ def documents() -> list[dict[str, Any]]:
 
 def _too_many() -> list[dict[str, Any]]:
     alert = "MemcachedTooManyWorkers"
-    fires = {"30m": ("a warning",)}
+    fires = {"30m": ("a info",)}
     online = 'memcached_host_cpus@exporter{state="online"}'
     quota = "memcached_cgroup_cpu_limit_cores"
     return [
@@ -26,7 +26,7 @@ def _too_many() -> list[dict[str, Any]]:
             {"memcached_threads@a": "5x40", "memcached_process_cpus_allowed@a": "4x40"},
             {"14m": (), **fires},
             {
-                "a warning": "memcached on a:11211 has 5 worker threads, more than the CPUs that"
+                "a info": "memcached on a:11211 has 5 worker threads, more than the CPUs that"
                 " it may use."
             },
         ),
@@ -88,7 +88,7 @@ def _too_many() -> list[dict[str, Any]]:
                 "memcached_threads@a": "8x20 4x20",
                 "memcached_process_cpus_allowed@a": "4x40",
             },
-            {"20m": ("a warning",), "30m": ()},
+            {"20m": ("a info",), "30m": ()},
         ),
         *entries(
             alert, "missing: threads", {"memcached_process_cpus_allowed@a": "4x40"}, {"30m": ()}

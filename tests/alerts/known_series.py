@@ -14,39 +14,6 @@ TARGET = frozenset({"job", "instance"})
 SERVER = TARGET | {"server", "a label of the configuration"}
 """Labels of what is said about a server on /metrics."""
 
-HOST_NAMES_TO_COME: dict[str, tuple[str, tuple[str, ...]]] = {
-    # Temporary: host metrics that the catalogue of this branch does not have. Delete it after the
-    # merge, with all that names it.
-    "memcached_cgroup_cpu_limit_cores": ("gauge", ()),
-    "memcached_cgroup_cpu_periods_total": ("counter", ()),
-    "memcached_cgroup_memory_limit_bytes": ("gauge", ()),
-    "memcached_cgroup_oom_kills_total": ("counter", ()),
-    "memcached_cgroup_throttled_periods_total": ("counter", ()),
-    "memcached_host_context_switches_total": ("counter", ()),
-    "memcached_host_cpus": ("gauge", ("state",)),
-    "memcached_host_series_dropped": ("gauge", ("collector",)),
-    "memcached_host_tcp_listen_overflows_total": ("counter", ()),
-    "memcached_listen_queue_length": ("gauge", ("address",)),
-    "memcached_listen_queue_limit": ("gauge", ("address",)),
-    "memcached_nic_channels": ("gauge", ("device", "kind")),
-    "memcached_nic_channels_max": ("gauge", ("device", "kind")),
-    "memcached_nic_cpu_interrupts_total": ("counter", ("device", "cpu")),
-    "memcached_nic_drops_total": ("counter", ("device", "reason")),
-    "memcached_nic_queue_drops_total": ("counter", ("device", "direction", "queue")),
-    "memcached_nic_ring_entries": ("gauge", ("device", "direction")),
-    "memcached_nic_ring_entries_max": ("gauge", ("device", "direction")),
-    "memcached_process_cpus_allowed": ("gauge", ()),
-    "memcached_process_max_fds": ("gauge", ()),
-    "memcached_process_open_fds": ("gauge", ()),
-    "memcached_process_resident_memory_bytes": ("gauge", ()),
-    "memcached_process_series_dropped": ("gauge", ("collector",)),
-    "memcached_process_swap_bytes": ("gauge", ()),
-    "memcached_thread_context_switches_total": ("counter", ("kind", "worker", "type")),
-    "memcached_thread_cpu_seconds_total": ("counter", ("kind", "worker", "mode")),
-    "memcached_thread_runqueue_wait_seconds_total": ("counter", ("kind", "worker")),
-}
-_WHOLE_HOST_TO_COME = re.compile(r"memcached_(nic_.*|host_(context|cpus|series).*)")
-
 
 class Series(NamedTuple):
     """Samples that have the same labels."""
@@ -93,9 +60,6 @@ def _rows() -> Iterator[tuple[str, str, bool, dict[str, str]]]:
     whole = {section.name for section in (HOST_OWN, *HOST_SECTIONS)} | {"exporter"}
     for row in metrics_as_data():
         yield row["name"], row["type"], row["section"] not in whole, row["labels"]
-    for name, (kind, labels) in HOST_NAMES_TO_COME.items():
-        about_server = not _WHOLE_HOST_TO_COME.fullmatch(name)
-        yield name, kind, about_server, dict.fromkeys(labels, "")
     yield "up", "gauge", False, {}
 
 

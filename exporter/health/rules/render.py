@@ -32,17 +32,20 @@ _FORMATS: dict[str, Callable[[float], str]] = {
 }
 
 
+def check_selector(text: str, where: str) -> str:
+    """Return a text that is matchers, or nothing. Raises ConfigurationError for others."""
+    if text and not _MATCHERS.match(text):
+        raise ConfigurationError(
+            f'{where}: {text!r} is no selector: write matchers such as job="memcached", with'
+            " commas between"
+        )
+    return text
+
+
 def rule_file(
     groups: Sequence[Group], thresholds: Thresholds, selector: str = "", links: Links | None = None
 ) -> dict[str, Any]:
-    """Return a rule file as plain data. ``selector`` is matchers for all selectors.
-
-    Raises ConfigurationError when it is not.
-    """
-    if selector and not _MATCHERS.match(selector):
-        raise ConfigurationError(
-            f'selector {selector!r}: write matchers such as job="memcached", with commas between'
-        )
+    """Return a rule file as plain data; ``selector`` is matchers for all selectors, or nothing."""
     links = links or Links()
     return {
         "groups": [

@@ -45,7 +45,7 @@ WORKERS = Group(
         ),
         Alert(
             name="MemcachedTooManyWorkers",
-            severity=Severity.WARNING,
+            severity=Severity.INFO,
             expr="memcached_threads{$selector}"
             " > server:memcached_process_cpus_available:min{$selector}",
             wait="15m",
