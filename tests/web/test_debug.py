@@ -67,7 +67,7 @@ def test_up(exporter: Start, memcached: Memcacheds) -> None:
         assert re.fullmatch(r"[0-9]+\.[0-9] ms of 1000 ms", found.result["took"])
         assert re.fullmatch(r"[0-9]+\.[0-9] ms", found.result["statistics"])
         assert re.fullmatch(r"[0-9]+\.[0-9]{2} ms", found.result["ping"])
-        assert found.result["process"] == f"{server.process.pid}, by its own word"
+        assert found.result["process"] == f"{server.process.pid}, on this host"
         assert set(found.sections) >= {"stats", "settings", "items", "slabs"}
         assert all(re.fullmatch(r"read, [0-9]+ bytes", text) for text in found.sections.values())
         assert found.module == "default"
