@@ -104,7 +104,7 @@ def _too_many() -> list[dict[str, Any]]:
                 "memcached_process_cpus_allowed@b": "4x40",
                 online: "4x40",
             },
-            {"30m": ("b warning",)},
+            {"30m": ("b info",)},
         ),
     ]
 
