@@ -33,8 +33,8 @@ from exporter.configuration.model import (
     Rules,
     Web,
 )
-from exporter.configuration.servers import duration, servers
-from exporter.configuration.yaml_text import Place, shown
+from exporter.configuration.servers import duration, labels, servers
+from exporter.configuration.yaml_text import Place, shown, within
 from exporter.errors import AddressError, ConfigurationError
 from exporter.health.rules.render import check_selector
 from exporter.health.thresholds import Thresholds
@@ -99,6 +99,7 @@ def _module(name: str, entry: ModuleEntry, place: Place) -> Module:
         top_clients=entry.top_clients,
         max_prefixes=entry.max_prefixes,
         probe_interval=duration(probe.interval, place(interval)) if probe else 0.0,
+        labels=labels(entry.labels, within(place, f"modules.{name}.labels")),
         canary_key=probe.canary_key if probe else "",
         tls=_tls(entry.tls, place, f"modules.{name}.tls") if entry.tls else None,
         auth=_auth(entry.auth, place, f"modules.{name}.auth") if entry.auth else None,

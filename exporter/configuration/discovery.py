@@ -13,6 +13,7 @@ from exporter.configuration.servers import (
     address_at,
     check_reachable,
     duration,
+    joined,
     labels,
     module_named,
 )
@@ -57,13 +58,14 @@ def _dns(entry: DnsEntry, modules: dict[str, Module], place: Place) -> DnsDiscov
             f"{place('port')}: SRV records bring the port, A and AAAA do not: {remedy}"
         )
     address_at(entry.name, place, "name")
+    module = module_named(entry.module, modules, place)
     return DnsDiscovery(
         record=entry.name,
         type=entry.type,
         port=entry.port or 0,
         refresh=duration(entry.refresh, place("refresh")),
-        module=module_named(entry.module, modules, place),
-        labels=labels(entry.labels, within(place, "labels")),
+        module=module,
+        labels=joined(module, labels(entry.labels, within(place, "labels"))),
     )
 
 
@@ -77,5 +79,5 @@ def _cluster(
         address=address,
         refresh=duration(entry.refresh, place("refresh")),
         module=module,
-        labels=labels(entry.labels, within(place, "labels")),
+        labels=joined(module, labels(entry.labels, within(place, "labels"))),
     )

@@ -91,6 +91,7 @@ class AuthEntry(_Strict, frozen=True, kw_only=True):
 class ModuleEntry(_Strict, frozen=True, kw_only=True):
     """How servers are read."""
 
+    labels: dict[str, str] = {}
     timeout: DurationText = "1s"
     sections: list[SectionName] = msgspec.field(default_factory=lambda: list(DEFAULT_SECTIONS))
     assume_no_napi_ids: bool = False

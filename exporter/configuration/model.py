@@ -40,6 +40,8 @@ class Module(msgspec.Struct, frozen=True):
     """Seconds between probes of the round trip; 0 for none."""
     tls: ClientTls | None = None
     auth: Auth | None = None
+    labels: tuple[tuple[str, str], ...] = ()
+    """Labels of all servers that are read by it; a server's own ones count more."""
     canary_key: str = ""
     """Key that the probe reads, and stores when it is missing; empty for none."""
 

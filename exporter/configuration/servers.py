@@ -42,8 +42,15 @@ def server(entry: ServerEntry, modules: dict[str, Module], place: Place) -> Serv
     address = address_at(entry.address, place, "address")
     module = module_named(entry.module, modules, place)
     check_reachable(address, module, place)
-    own_labels = labels(entry.labels, within(place, "labels"))
-    return Server(address=address, module=module, labels=own_labels, pid_file=entry.pid_file)
+    own = labels(entry.labels, within(place, "labels"))
+    return Server(
+        address=address, module=module, labels=joined(module, own), pid_file=entry.pid_file
+    )
+
+
+def joined(module: Module, own: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    """Return the labels of a server: those of its module, and its own, which count more."""
+    return tuple((dict(module.labels) | dict(own)).items())
 
 
 def address_at(text: str, place: Place, key: str) -> Address:

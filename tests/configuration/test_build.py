@@ -79,6 +79,9 @@ TABLE = {
     "scrape: {allow: ['unix:s']}": '1: scrape.allow[0]: "unix:s" is neither a network',
     "scrape: {allow: ['a,b']}": '1: scrape.allow[0]: "a,b" is neither a network',
     'scrape: {allow: ["a\\nb"]}': "1: scrape.allow[0]: 'a\\nb' is neither a network",
+    # labels of modules
+    "modules:\n  far:\n    labels: {server: x}": "3: modules.far.labels.server: this label is set",
+    "modules: {far: {labels: {a-b: x}}}": "1: modules.far.labels.a-b: not a label name",
     # the web
     "web:\n  listen:\n  - ':9150'\n  - '9150'\n": '4: web.listen[1]: address "9150" is a port',
     "web: {listen: ['host']}": '1: web.listen[0]: address "host" has no port: write host:9150',

@@ -3,13 +3,16 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from exporter.configuration import (
+    ConfigFile,
     Configuration,
     DnsDiscovery,
     ElastiCacheDiscovery,
     FileDiscovery,
+    build,
 )
 
 Read = Callable[[str], Configuration]
@@ -200,3 +203,29 @@ def test_sources(read: Read, tmp_path: Path) -> None:
 def test_localhost_is_read_only_without_any_source(read: Read, text: str, number: int) -> None:
     """Where servers are named or found, none is made up."""
     assert len(read(text).servers) == number
+
+
+def test_labels_of_modules() -> None:
+    """They are on the servers of the module, however found; a server's own ones count more."""
+    file = msgspec.convert(
+        {
+            "modules": {"far": {"labels": {"zone": "far", "team": "a"}}},
+            "servers": [
+                {"address": "a:1", "module": "far", "labels": {"team": "b", "x": "y"}},
+                {"address": "b:1"},
+            ],
+            "discovery": {
+                "dns": [
+                    {"name": "c.example", "port": 1, "module": "far", "labels": {"zone": "near"}}
+                ],
+            },
+        },
+        ConfigFile,
+    )
+    configuration = build(file, str)
+    first, second = configuration.servers
+    assert dict(first.labels) == {"zone": "far", "team": "b", "x": "y"}
+    assert second.labels == ()
+    (source,) = configuration.discovery
+    assert isinstance(source, DnsDiscovery)
+    assert dict(source.labels) == {"zone": "near", "team": "a"}
