@@ -13,6 +13,9 @@ import struct
 from collections.abc import Iterator
 from enum import IntEnum
 
+from exporter.host.network_namespace import OWN
+from exporter.host.socket_lookup import End, established
+
 _ESTABLISHED = "01"
 _ACCEPTS = b"00010000"
 """Flag of a unix socket that listens."""
@@ -32,12 +35,33 @@ def holds_tcp(process: int, uid: int, near: str, far: str) -> Proof:
 
     ``process`` is its open directory, ``uid`` the user as whom it makes sockets.
     """
+    local, remote = _parse(far), _parse(near)
+    # An address of one link needs its device, which the connection's text may lack.
+    if _shares_our_network(process) and not local[0].is_link_local:
+        try:
+            found = established(local, remote)
+        except OSError:
+            pass  # Kernels may be without inet_diag, and sandboxes without netlink.
+        else:
+            return _owned(process, uid, *found) if found else Proof.REFUTED
     for name, pattern in _patterns(near, far):
         for line in _lines(process, name):
             if pattern in line:
                 owner, _, inode = line.split(None, 10)[7:10]
-                return _holds(process, inode) if int(owner) == uid else Proof.REFUTED
+                return _owned(process, uid, int(owner), int(inode))
     return Proof.REFUTED
+
+
+def _shares_our_network(process: int) -> bool:
+    """Return whether a process is in the exporter's network namespace."""
+    try:
+        return os.stat("net/dev", dir_fd=process).st_ino == os.stat(OWN / "dev").st_ino
+    except OSError:
+        return False
+
+
+def _owned(process: int, uid: int, owner: int, inode: int) -> Proof:
+    return _holds(process, inode) if owner == uid else Proof.REFUTED
 
 
 def holds_unix(process: int, path: str) -> Proof:
@@ -46,7 +70,7 @@ def holds_unix(process: int, path: str) -> Proof:
     for line in _lines(process, "net/unix"):
         columns = line.rstrip(b"\n").split(None, 7)
         if columns[-1] == wanted and columns[3] == _ACCEPTS:
-            return min(_holds(process, columns[6]), Proof.LIKELY)
+            return min(_holds(process, int(columns[6])), Proof.LIKELY)
     return Proof.REFUTED
 
 
@@ -60,10 +84,7 @@ def _patterns(near: str, far: str) -> Iterator[tuple[str, bytes]]:
     yield "net/tcp6", _line_part(ends)
 
 
-_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-
-
-def _parse(end: str) -> tuple[_Address, int]:
+def _parse(end: str) -> End:
     host, _, port = end.rpartition(":")
     address = ipaddress.ip_address(host.partition("%")[0])
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped:
@@ -71,7 +92,7 @@ def _parse(end: str) -> tuple[_Address, int]:
     return address, int(port)
 
 
-def _line_part(ends: list[tuple[_Address, int]]) -> bytes:
+def _line_part(ends: list[End]) -> bytes:
     """Return both ends and the state as /proc/net/tcp has them: words in the host's byte order."""
     shown = (
         "".join(f"{word:08X}" for (word,) in struct.iter_unpack("=I", address.packed))
@@ -90,15 +111,18 @@ def _lines(process: int, name: str) -> Iterator[bytes]:
         yield from lines
 
 
-def _holds(process: int, inode: bytes) -> Proof:
-    """Return whether a process has a descriptor of a socket."""
-    wanted = f"socket:[{inode.decode()}]"
+def _holds(process: int, inode: int) -> Proof:
+    """Return whether a process has a descriptor of a socket.
+
+    It is looked for from the highest number on, where new connections mostly are.
+    """
+    wanted = f"socket:[{inode}]"
     try:
         descriptors = os.open("fd", os.O_RDONLY | os.O_DIRECTORY, dir_fd=process)
     except PermissionError:
         return Proof.LIKELY
     try:
-        for name in os.listdir(descriptors):
+        for name in sorted(os.listdir(descriptors), key=int, reverse=True):
             try:
                 if os.readlink(name, dir_fd=descriptors) == wanted:
                     return Proof.CERTAIN
