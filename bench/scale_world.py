@@ -75,8 +75,9 @@ def exporter_of(addresses: Sequence[str]) -> Iterator[Process]:
         servers = "".join(f"- address: '{address}'\n" for address in addresses)
         config.write_text(
             f"servers:\n{servers}log: {{level: error}}\n"
-            # All of them are one process of this host, which no fleet is.
-            "host: {enabled: false}\n"
+            # All of them are one process of this host, which no fleet is: let none be found.
+            "host: {enabled: false, procfs: nowhere}\n"
+            "modules: {default: {assume_no_napi_ids: true}}\n"
         )
         port = free_port()
         command = [sys.executable, "-m", "exporter", f"--config.file={config}"]
