@@ -15,11 +15,14 @@ Place = Callable[[str], str]
 
 _TEXT = "tag:yaml.org,2002:str"
 _MERGE = "tag:yaml.org,2002:merge"
+_LONGEST_SHOWN = 300
 _NULL = "tag:yaml.org,2002:null"
 
 
 def shown(text: str) -> str:
-    """Return a text for a message: on one line, whatever it holds."""
+    """Return a text for a message: on one line and not too long, whatever it holds."""
+    if len(text) > _LONGEST_SHOWN:
+        text = f"{text[:_LONGEST_SHOWN]}..."
     return f'"{text}"' if text.isprintable() else repr(text)
 
 

@@ -34,15 +34,17 @@ class Discovery:
     def follow(self, sources: Sequence[DiscoverySource]) -> None:
         """Watch these sources from now on, and wait a little for the first look at new ones.
 
-        Those that are watched already go on with what they have found.
+        Those that are watched already go on with what they have found, also when they are to be
+        watched in another way.
         """
         kept = [watcher for watcher in self._watchers if watcher.source in sources]
         for watcher in self._watchers:
             if watcher not in kept:
                 watcher.stop()
         known = [watcher.source for watcher in kept]
+        before = {watcher.source.name: watcher for watcher in self._watchers}
         fresh = [
-            Watcher(source, self._changed, self._telemetry)
+            Watcher(source, self._changed, self._telemetry, before.get(source.name))
             for source in sources
             if source not in known
         ]

@@ -9,9 +9,8 @@ from typing import Any
 import dns.exception
 import dns.resolver
 
-from exporter.addresses import parse_address
-from exporter.configuration import DnsDiscovery, Server
-from exporter.discovery.finding import Find, Finding
+from exporter.configuration import DnsDiscovery
+from exporter.discovery.finding import Find, Finding, finding
 from exporter.errors import AddressError, DiscoveryError
 
 _LIFETIME_SECONDS = 5.0
@@ -32,8 +31,7 @@ def dns_finder(source: DnsDiscovery) -> Find:
             answer = resolver.resolve(
                 source.record, source.type, lifetime=_LIFETIME_SECONDS, search=True
             )
-            texts = sorted({*_texts(answer, source)})
-            addresses = [parse_address(text) for text in texts]
+            return finding(sorted({*_texts(answer, source)}), source)
         except dns.resolver.NoAnswer:
             return Finding(())
         except dns.resolver.NXDOMAIN as error:
@@ -43,12 +41,6 @@ def dns_finder(source: DnsDiscovery) -> Find:
             raise DiscoveryError(f"{source.record}: no answer from {nameservers}") from error
         except (dns.exception.DNSException, AddressError) as error:
             raise DiscoveryError(f"{source.record}: {' '.join(str(error).split())}") from error
-        return Finding(
-            tuple(
-                Server(address=address, module=source.module, labels=source.labels)
-                for address in addresses
-            )
-        )
 
     return find
 

@@ -8,9 +8,8 @@ import contextlib
 import re
 import time
 
-from exporter.addresses import parse_address
-from exporter.configuration import ElastiCacheDiscovery, Server
-from exporter.discovery.finding import Find, Finding
+from exporter.configuration import ElastiCacheDiscovery
+from exporter.discovery.finding import Find, Finding, finding
 from exporter.errors import AddressError, DiscoveryError, ReadError
 from exporter.memcached.door import Door
 from exporter.memcached.replies import Reply
@@ -36,18 +35,11 @@ def elasticache_finder(source: ElastiCacheDiscovery) -> Find:
                 (reply,) = connection.exchange([_COMMAND], deadline, _MOST_BYTES)
                 if reply.error:
                     (reply,) = connection.exchange([_OLD_COMMAND], deadline, _MOST_BYTES)
-            texts = _nodes(reply, source.address.text)
-            addresses = [parse_address(text) for text in texts]
+            return finding(_nodes(reply, source.address.text), source)
         except ReadError as error:
             raise DiscoveryError(f"{source.address.text}: {error.reason}: {error}") from error
         except AddressError as error:
             raise DiscoveryError(f"{source.address.text}: a node has an odd {error}") from error
-        return Finding(
-            tuple(
-                Server(address=address, module=source.module, labels=source.labels)
-                for address in addresses
-            )
-        )
 
     return find
 

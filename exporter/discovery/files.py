@@ -21,6 +21,7 @@ from exporter.discovery.finding import Finding
 from exporter.errors import ConfigurationError, DiscoveryError
 
 _MODULE_LABEL = "__param_module"
+_NEVER = (0, 0, 0, 0)
 
 
 class _Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -35,7 +36,7 @@ class _TargetFile(msgspec.Struct, frozen=True):
 class _Known(msgspec.Struct, frozen=True):
     """What was read of a file."""
 
-    stamp: tuple[int, int, int]
+    stamp: tuple[int, int, int, int]
     """Tells a changed file from the one that was read."""
     servers: tuple[Server, ...] | None
     """What it last said when it was good; None if it never was."""
@@ -51,6 +52,21 @@ class FileFinder:
         self._name = Path(source.pattern).name
         self._files: dict[Path, _Known] = {}
 
+    def inherit(self, before: "FileFinder") -> None:
+        """Know what a finder of the same files knew; all of them are read again."""
+        self._files = {
+            path: _Known(_NEVER, None if known.servers is None else self._ours(known.servers))
+            for path, known in before._files.items()  # noqa: SLF001, of its own kind
+        }
+
+    def _ours(self, servers: tuple[Server, ...]) -> tuple[Server, ...]:
+        """Return servers with the modules of now, without those whose module is gone."""
+        return tuple(
+            msgspec.structs.replace(server, module=self._modules[server.module.name])
+            for server in servers
+            if server.module.name in self._modules
+        )
+
     def __call__(self) -> Finding:
         """Return the servers of all files. Raises DiscoveryError if there is no such directory."""
         try:
@@ -64,20 +80,25 @@ class FileFinder:
             names = [self._name]  # which must be there
         paths = [self._directory / name for name in names]
         self._files = {path: self._look(path) for path in paths}
-        known = [known.servers for known in self._files.values()]
         return Finding(
-            servers=tuple(server for servers in known for server in servers or ()),
+            servers=self.known(),
             trouble="; ".join(known.trouble for known in self._files.values() if known.trouble),
-            complete=None not in known,
+            complete=all(known.servers is not None for known in self._files.values()),
         )
 
+    def known(self) -> tuple[Server, ...]:
+        """Return the servers of the files as they were when last good."""
+        lists = (known.servers for known in self._files.values())
+        return tuple(server for servers in lists for server in servers or ())
+
     def _look(self, path: Path) -> _Known:
-        before = self._files.get(path) or _Known((0, 0, 0), None)
+        before = self._files.get(path) or _Known(_NEVER, None)
         try:
             status = path.stat()
             if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
                 return _Known(before.stamp, before.servers, f"{path}: not a file")
-            stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
+            # The time of the last change to the inode cannot be set back, as by `cp -p`.
+            stamp = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
             if stamp == before.stamp and not before.trouble:
                 return before
             return _Known(stamp, _read(path, self._modules))

@@ -35,21 +35,40 @@ class Watcher:
     """
 
     def __init__(
-        self, source: DiscoverySource, changed: Callable[[], None], telemetry: Telemetry
+        self,
+        source: DiscoverySource,
+        changed: Callable[[], None],
+        telemetry: Telemetry,
+        before: "Watcher | None" = None,
     ) -> None:
         self.source = source
         self.servers: tuple[Server, ...] = ()
         self.complete = False
-        """False as long as something of the source was never read."""
+        """False until all of the source was read once."""
         self.tried = threading.Event()
         """Set after the first look."""
         self._changed = changed
         self._telemetry = telemetry
         self._find = _finder(source)
+        if before:
+            self._inherit(before)
         self._seconds = _FILE_SECONDS if isinstance(source, FileDiscovery) else source.refresh
         self._trouble = ""
         self._ended = threading.Event()
         self._noting = threading.Lock()
+
+    def _inherit(self, before: "Watcher") -> None:
+        """Begin with what was found of this source when it was configured otherwise."""
+        self.complete = before.complete
+        if isinstance(self._find, FileFinder) and isinstance(before._find, FileFinder):  # noqa: SLF001
+            self._find.inherit(before._find)  # noqa: SLF001, of its own kind
+            self.servers = self._find.known()
+        elif not isinstance(self.source, FileDiscovery):
+            module, labels = self.source.module, self.source.labels
+            self.servers = tuple(
+                Server(address=server.address, module=module, labels=labels)
+                for server in before.servers
+            )
 
     def start(self) -> None:
         """Begin to look."""
@@ -89,7 +108,9 @@ class Watcher:
                     servers=len(finding.servers),
                     before=len(self.servers),
                 )
-            self.servers, self.complete = finding.servers, finding.complete
+            self.servers = finding.servers
+            # A file that is new and bad does not take the others' changes from Prometheus.
+            self.complete = self.complete or finding.complete
             self._note(finding.trouble)
 
     def _note(self, trouble: str) -> None:

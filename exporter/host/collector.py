@@ -1,5 +1,6 @@
 """How a source of the host is read: what may go wrong stays with it, and changes are logged."""
 
+import math
 import time
 from collections.abc import Callable, Iterable
 
@@ -36,10 +37,18 @@ class Collector:
         self._read = read
         self._named = {"collector": section.name} | ({"server": server} if server else {})
         self._trouble = ""
+        self._warned = False
+        self._last: tuple[float, Gathered] | None = None
+        """When the last reading began, and what it brought."""
 
-    def gather(self) -> Gathered:
-        """Read the source; nothing is raised."""
-        began = time.perf_counter()
+    def gather(self, asked: float = math.inf) -> Gathered:
+        """Read the source, unless that was begun after ``asked`` (``time.monotonic``).
+
+        Nothing is raised. Pages that wait at the same time share what is read for one of them.
+        """
+        if self._last and self._last[0] >= asked:
+            return self._last[1]
+        began = time.monotonic()
         samples: list[Sample] = []
         success: bool | None = True
         trouble = ""
@@ -52,7 +61,9 @@ class Collector:
             # Whatever this is, it must not blank the other metrics.
             success, trouble = False, f"{self.section.command}: {error!r}"
         self._note(trouble, absent=success is None)
-        return Gathered(self.section, samples, success, time.perf_counter() - began)
+        gathered = Gathered(self.section, samples, success, time.monotonic() - began)
+        self._last = began, gathered
+        return gathered
 
     def _note(self, trouble: str, *, absent: bool) -> None:
         if trouble == self._trouble:
@@ -62,6 +73,9 @@ class Collector:
             log.debug("this host does not have the source", error=trouble)
         elif trouble:
             log.warning("host metrics cannot be read", error=trouble)
-        else:
+        elif self._warned:
             log.info("host metrics can be read again")
+        else:
+            log.debug("this host has the source again")
         self._trouble = trouble
+        self._warned = bool(trouble) and (self._warned or not absent)

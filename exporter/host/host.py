@@ -22,8 +22,8 @@ from exporter.host.sources import HOST_SOURCES, PROCESS_SOURCES
 
 _PATIENCE = 1.0
 """Longest time that a page waits for the host, in seconds."""
-_LEAST_PATIENCE = 0.1
-"""What the host gets out of the margin when the servers have used up all time."""
+_LEAST_PATIENCE = 0.04
+"""What each errand gets out of the margin when the servers have used up all time."""
 _FORGET_SECONDS = 300.0
 
 _log = structlog.get_logger()
@@ -41,6 +41,8 @@ class Subject(msgspec.Struct, frozen=True):
     answered: bool = False
     """Whether it was read now, so that ``process`` says where it runs."""
     process: Process | None = None
+    connected: bool = True
+    """False when nobody took the connection: the name may lead elsewhere by now."""
     pid_file: str = ""
     """File that holds the process number, as this host sees it; empty for none."""
 
@@ -59,18 +61,20 @@ class Errand:
         self.steps = steps
         self.done: list[Portion] = []
         self.task: Future[None] | None = None
+        self.began = time.monotonic()
 
     def result(self, deadline: float) -> list[Portion]:
         """Wait, at most until ``deadline`` (``time.monotonic``), and return what was read.
 
         Collectors that were not read in time come as failed.
         """
-        began = time.monotonic()
         if self.task:
-            wait([self.task], min(max(deadline - began, _LEAST_PATIENCE), _PATIENCE))
+            # Patience begins with the errand: a page has two, which it does not wait for in turn.
+            patience = min(deadline, self.began + _PATIENCE) - time.monotonic()
+            wait([self.task], max(patience, _LEAST_PATIENCE))
             self.task.cancel()
         done = self.done.copy()
-        seconds = time.monotonic() - began
+        seconds = time.monotonic() - self.began
         late = [
             Portion(Gathered(collector.section, [], success=False, seconds=seconds), labels)
             for collector, labels in self.steps[len(done) :]
@@ -141,14 +145,14 @@ class Host:
     def _run(self, errand: Errand) -> None:
         for collector, labels in errand.steps:
             self._reading = (collector.section.name, time.monotonic())
-            errand.done.append(Portion(collector.gather(), labels))
+            errand.done.append(Portion(collector.gather(errand.began), labels))
         self._reading = None
 
     def _collectors_of(self, subject: Subject) -> list[Collector]:
         """Return what reads the process of a server; a server that is silent keeps its own."""
         known = self._known.get(subject.server)
         process = subject.process
-        if not subject.answered and known and is_running(known.process):
+        if not subject.answered and known and subject.connected and is_running(known.process):
             process = known.process
         elif not subject.answered and subject.pid_file:
             process = find(None, 0.0, subject.pid_file, self.settings)

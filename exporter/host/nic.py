@@ -13,9 +13,10 @@ from exporter.host.reading import read as read_file
 def nic(settings: HostSettings) -> Read:
     """Return what reads the settings of each device; what a driver does not tell is left out."""
     devices = Devices(settings)
-    root = os.path.realpath(settings.sysfs / "devices")
 
     def read() -> Iterator[Sample]:
+        # Only now: it raises for directories that the exporter may not enter.
+        root = os.path.realpath(settings.sysfs / "devices")
         samples: list[Sample] = []
         attempts = Attempts()
         with Ethtool() as ethtool:

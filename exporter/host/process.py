@@ -8,8 +8,10 @@ way proves nothing, and neither does one that two processes may hold: better no 
 of another process.
 """
 
+import contextlib
 import functools
 import os
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,8 +20,9 @@ import msgspec
 import structlog
 
 from exporter.configuration import HostSettings
-from exporter.host.process_files import TICKS, contents, started, status_values
+from exporter.host.process_files import TICKS, started, status_values
 from exporter.host.process_sockets import Proof, holds_tcp, holds_unix
+from exporter.host.reading import read
 
 _AGE_TOLERANCE = 3.0
 """memcached's clock ticks once a second."""
@@ -30,6 +33,8 @@ the tolerance, and time for the shell to become memcached."""
 _LIST_SECONDS = 60.0
 """For how long a list of processes is used."""
 _PID_FILE_BYTES = 32
+_ARGUMENTS_SECONDS = 0.5
+"""For how long a scrape waits for the arguments of a process: half of what it usually has."""
 
 _log = structlog.get_logger()
 
@@ -64,10 +69,12 @@ def find(
     """Return the process of a server; None when it does not run here or cannot be proved to.
 
     ``age`` is for how many seconds the server says that it has run. With a ``pid_file`` the
-    process is the one whose number stands there, evidence or not.
+    process is the one whose number stands there, if it has the number that the server says, or
+    the name memcached when the server says nothing: a file that was left behind may by now
+    name another process.
     """
     if pid_file:
-        return _from_file(Path(pid_file), settings.procfs)
+        return _from_file(Path(pid_file), evidence.pid if evidence else 0, settings.procfs)
     if evidence is None or evidence.pid <= 0:
         return None
     found: list[tuple[Proof, Process]] = []
@@ -97,12 +104,20 @@ def is_running(process: Process) -> bool:
 
 
 def arguments(process: Process) -> list[str] | None:
-    """Return the arguments of a process (/proc/PID/cmdline); None when they cannot be read."""
-    try:
-        raw = contents(process.directory / "cmdline")
-    except OSError:
-        return None
-    return _cut(raw) if raw and is_running(process) else None
+    """Return the arguments of a process (/proc/PID/cmdline); None when they cannot be read.
+
+    They are in its memory, for which a reader may have to wait without end: None then, too.
+    """
+    answer: list[bytes] = []
+
+    def look() -> None:
+        with contextlib.suppress(OSError):
+            answer.append(read(process.directory / "cmdline"))
+
+    reader = threading.Thread(target=look, name="arguments", daemon=True)
+    reader.start()
+    reader.join(_ARGUMENTS_SECONDS)
+    return _cut(answer[0]) if any(answer) and is_running(process) else None
 
 
 def _cut(raw: bytes) -> list[str]:
@@ -114,9 +129,9 @@ def _proved(directory: Path, evidence: Evidence, age: float) -> Iterator[tuple[P
     # All is read through one open directory, so that it is of one process.
     handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        status = contents("status", handle)
+        status = read("status", handle)
         pid = int(directory.name)
-        if _NAME not in status.partition(b"\n")[0] or _numbers(status, pid)[-1] != evidence.pid:
+        if not _is_called_so(status) or _numbers(status, pid)[-1] != evidence.pid:
             return
         start = started(handle, "stat")
         if start is None or not _is_as_old(start, age, directory.parent):
@@ -135,6 +150,10 @@ def _proved(directory: Path, evidence: Evidence, age: float) -> Iterator[tuple[P
         os.close(handle)
 
 
+def _is_called_so(status: bytes) -> bool:
+    return _NAME in status.partition(b"\n")[0]
+
+
 def _numbers(status: bytes, pid: int) -> list[int]:
     """Return a process' numbers, from /proc's pid namespace down to the process' own."""
     return list(map(int, status_values(status, b"NSpid"))) or [pid]
@@ -143,31 +162,38 @@ def _numbers(status: bytes, pid: int) -> list[int]:
 def _numbers_are_own(procfs: Path) -> bool:
     """Return whether the kernel tells the exporter the same process numbers as /proc does."""
     try:
-        return len(_numbers(contents(procfs / "self" / "status"), 0)) == 1
+        return len(_numbers(read(procfs / "self" / "status"), 0)) == 1
     except OSError:
         return False
 
 
-def _is_as_old(start: int | None, age: float, procfs: Path) -> bool:
+def _is_as_old(start: int, age: float, procfs: Path) -> bool:
     """Return whether a process that started then has run for ``age`` seconds (/proc/uptime).
 
     Both count from the boot, so that a step of the wall clock changes nothing.
     """
-    if start is None:
-        return False
-    uptime = float(contents(procfs / "uptime").split(None, 1)[0])
+    uptime = float(read(procfs / "uptime").split(None, 1)[0])
     return abs(uptime - start / TICKS - age) <= _AGE_TOLERANCE
 
 
-def _from_file(path: Path, procfs: Path) -> Process | None:
+def _from_file(path: Path, said: int, procfs: Path) -> Process | None:
+    """Return the process that a file names; ``said`` is its number as the server says, 0 if not."""
     try:
-        with path.open("rb") as file:
-            pid = int(file.read(_PID_FILE_BYTES))
+        # Without waiting: a named pipe that nobody writes to would keep a scrape for ever.
+        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            pid = int(os.read(file, _PID_FILE_BYTES))
+        finally:
+            os.close(file)
         directory = procfs / str(pid)
         start = started(None, directory / "stat")
+        status = read(directory / "status")
+        fits = _numbers(status, pid)[-1] == said if said else _is_called_so(status)
     except (OSError, ValueError, IndexError):
         return None
-    return None if start is None else Process(pid=pid, started=start, directory=directory)
+    if start is None or not fits:
+        return None
+    return Process(pid=pid, started=start, directory=directory)
 
 
 class _Roster:
@@ -196,9 +222,9 @@ class _Roster:
         except OSError:
             return
         try:
-            for name in filter(str.isdigit, os.listdir(handle)):
+            for name in filter(str.isdecimal, os.listdir(handle)):
                 try:
-                    if _NAME in contents(f"{name}/comm", handle):
+                    if _NAME in read(f"{name}/comm", handle):
                         yield int(name)
                 except OSError:
                     continue

@@ -1,34 +1,15 @@
-"""Files of /proc/PID, read whole and cut where needed: they are read by the hundred."""
+"""Files of /proc/PID, cut only where needed: they are read by the hundred."""
 
 import os
 from pathlib import Path
 
-_ENOUGH = 16384
-"""More than these files have, but for processes that are in hundreds of groups."""
+from exporter.host.reading import read
 
 STATE, USER_TIME, SYSTEM_TIME, START_TIME, SIZE, RESIDENT = 0, 11, 12, 19, 20, 21
 """Fields of /proc/PID/stat, as ``stat_fields`` counts them."""
 
 TICKS = os.sysconf("SC_CLK_TCK")
 """Clock ticks in a second."""
-
-
-def contents(name: str | Path, directory: int | None = None) -> bytes:
-    """Return a file of /proc; ``name`` is relative to an open ``directory`` if there is one.
-
-    Only for files that the kernel writes in one piece: not for long lists, like maps and net/tcp.
-    """
-    handle = os.open(name, os.O_RDONLY, dir_fd=directory)
-    try:
-        data = os.read(handle, _ENOUGH)
-        if len(data) < _ENOUGH:
-            return data
-        parts = [data]
-        while data := os.read(handle, _ENOUGH):
-            parts.append(data)
-        return b"".join(parts)
-    finally:
-        os.close(handle)
 
 
 def stat_fields(stat: bytes) -> list[bytes]:
@@ -44,7 +25,7 @@ def started(directory: int | None, name: str | Path) -> int | None:
 
     None for one that has ended and is still in the list because nobody has asked how.
     """
-    fields = stat_fields(contents(name, directory))
+    fields = stat_fields(read(name, directory))
     return None if fields[STATE] in {b"Z", b"X"} else int(fields[START_TIME])
 
 

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator
 from exporter.configuration import HostSettings
 from exporter.host.collector import Read, Sample
 from exporter.host.process import Process
-from exporter.host.process_files import contents
-from exporter.host.reading import read as read_long
+from exporter.host.reading import read as read_file
 
 _KIBIBYTE = 1024
 _PAGE_KIBIBYTES = os.sysconf("SC_PAGE_SIZE") // _KIBIBYTE
@@ -24,7 +23,7 @@ def memory_maps(process: Process, _settings: HostSettings) -> Read:
 
     def read() -> Iterable[Sample]:
         with _as_absent():
-            rollup = contents(process.directory / "smaps_rollup")
+            rollup = read_file(process.directory / "smaps_rollup")
         kibibytes = rollup.partition(b"\nAnonHugePages:")[2].split(None, 1)
         if kibibytes:
             yield "AnonHugePages", (), int(kibibytes[0]) * _KIBIBYTE
@@ -37,11 +36,10 @@ def numa_pages(process: Process, settings: HostSettings) -> Read:
     nodes = settings.sysfs / "devices/system/node/online"
 
     def read() -> Iterable[Sample]:
-        if contents(nodes).strip().isdigit():
+        if read_file(nodes).strip().isdigit():
             raise OSError(errno.ENODEV, "the host has one NUMA node", str(nodes))
         with _as_absent():
-            # Unlike what `contents` reads, it comes in pieces.
-            maps = read_long(str(process.directory / "numa_maps"))
+            maps = read_file(process.directory / "numa_maps")
         pages: Counter[str] = Counter()
         for line in maps.splitlines():
             for node, count in _on_nodes(line.split()):

@@ -16,13 +16,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from exporter.host.process import Process
-from exporter.host.process_files import (
-    START_TIME,
-    SYSTEM_TIME,
-    USER_TIME,
-    contents,
-    stat_fields,
-)
+from exporter.host.process_files import START_TIME, SYSTEM_TIME, USER_TIME, stat_fields
+from exporter.host.reading import read as read_file
 
 Counts = tuple[int, ...]
 """User and system time (ticks), time in the run queue (nanoseconds), voluntary and involuntary
@@ -157,7 +152,7 @@ class Tasks:
         # memcached starts its workers in order, and so their numbers rise.
         for thread in sorted(map(int, os.listdir(directory)), key=lambda tid: (tid != main, tid)):
             try:
-                status = contents(f"{thread}/status", directory)
+                status = read_file(f"{thread}/status", directory)
                 start, times = self._times(thread, directory) if self._detailed else (0, (0, 0, 0))
             except (FileNotFoundError, ProcessLookupError):
                 continue
@@ -169,10 +164,10 @@ class Tasks:
 
     def _times(self, thread: int, directory: int) -> tuple[int, tuple[int, int, int]]:
         """Return a thread's start, and its time in both modes and in the run queue."""
-        fields = stat_fields(contents(f"{thread}/stat", directory))
+        fields = stat_fields(read_file(f"{thread}/stat", directory))
         wait = 0
         if self._has_schedstat:
-            _, waited, slices = contents(f"{thread}/schedstat", directory).split()
+            _, waited, slices = read_file(f"{thread}/schedstat", directory).split()
             wait = int(waited)
             if thread == self._process.pid:
                 # A kernel that does not count says nought of a thread that surely has run.

@@ -19,11 +19,11 @@ from exporter.host.process_files import (
     SYSTEM_TIME,
     TICKS,
     USER_TIME,
-    contents,
     stat_fields,
     status_values,
 )
 from exporter.host.process_tasks import tasks_of
+from exporter.host.reading import read as read_file
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _KIBIBYTE = 1024
@@ -55,7 +55,7 @@ def process(process: Process, settings: HostSettings) -> Read:
 
 def _of_stat(process: Process, boot: "_Boot") -> Iterable[Sample]:
     """Yield what /proc/PID/stat has of the whole process, threads that have ended included."""
-    fields = stat_fields(contents(process.directory / "stat"))
+    fields = stat_fields(read_file(process.directory / "stat"))
     start = int(fields[START_TIME])
     if start != process.started or fields[STATE] in {b"Z", b"X"}:
         raise ProcessLookupError(errno.ESRCH, os.strerror(errno.ESRCH), str(process.directory))
@@ -78,7 +78,7 @@ def _files(directory: Path) -> Iterable[Sample]:
     with contextlib.suppress(PermissionError):
         # Kernels before 6.2 do not count here, and let only the privileged look inside.
         yield "fd", (), (directory / "fd").stat().st_size or len(os.listdir(directory / "fd"))
-    limit = contents(directory / "limits").partition(b"\nMax open files")[2].split(None, 1)[0]
+    limit = read_file(directory / "limits").partition(b"\nMax open files")[2].split(None, 1)[0]
     if limit.isdigit():
         yield "Max open files", (), int(limit)
 
@@ -98,6 +98,6 @@ class _Boot:
         """Return Unix seconds."""
         offset = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
         if not abs(offset - self._offset) < _CLOCK_STEP:
-            self._time = int(contents(self._path).partition(b"\nbtime ")[2].split(None, 1)[0])
+            self._time = int(read_file(self._path).partition(b"\nbtime ")[2].split(None, 1)[0])
             self._offset = offset
         return self._time

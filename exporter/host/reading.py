@@ -3,6 +3,7 @@
 import errno
 import os
 from collections.abc import Iterable
+from pathlib import Path
 
 ABSENT = {
     errno.ENOENT,
@@ -15,16 +16,16 @@ ABSENT = {
     errno.EPROTONOSUPPORT,
 }
 """What the kernel says of files, devices and services that are not there."""
-_AT_ONCE = 65536
+_AT_ONCE = 16384
 """Bytes; the kernel hands out most files a page at a time, whatever is asked for."""
 
 
-def read(path: str) -> bytes:
-    """Return the content of a file.
+def read(path: str | Path, directory: int | None = None) -> bytes:
+    """Return the content of a file; ``path`` is below an open ``directory`` if there is one.
 
-    Twice as fast as pathlib, which counts where a scrape reads dozens of files.
+    Twice as fast as pathlib, which counts where a scrape reads hundreds of files.
     """
-    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC, dir_fd=directory)
     try:
         content = part = os.read(file, _AT_ONCE)
         while part:

@@ -5,6 +5,7 @@ to the hypervisor, and numbers change from boot to boot. Only what an interrupt 
 is taken from its name.
 """
 
+import functools
 import os
 import re
 import time
@@ -52,9 +53,13 @@ class Vectors:
 
     def __init__(self, settings: HostSettings) -> None:
         self._settings = settings
-        self._root = os.path.realpath(settings.sysfs / "devices")
         self._known: dict[Device, tuple[list[int], float, list[Vector]]] = {}
         """Numbers of the interrupts, when to look at their names again, and what they are for."""
+
+    @functools.cached_property
+    def _root(self) -> str:
+        """/sys/devices. Raises OSError when the exporter may not enter the way there."""
+        return os.path.realpath(self._settings.sysfs / "devices")
 
     def __call__(self, device: Device) -> list[Vector]:
         """Return the interrupts of a device that are in use."""

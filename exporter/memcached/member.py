@@ -14,6 +14,8 @@ from exporter.memcached.aggregation import Limits
 from exporter.memcached.server import Reading, Server
 from exporter.memcached.translation import Result, Translator, suffix
 
+_NOBODY_THERE = {Reason.REFUSED, Reason.UNREACHABLE, Reason.DNS}
+
 _log = structlog.get_logger()
 
 
@@ -96,7 +98,7 @@ class Member:
         count_error(failure.reason)
         self._note_failure(failure)
         result = translator.failure(time.monotonic() - began)
-        subject = self._subject(labelled=labelled)
+        subject = self._subject(labelled=labelled, failure=failure)
         return Outcome(result, own_suffix, self.server.module, subject, failure)
 
     def give_up(
@@ -113,12 +115,15 @@ class Member:
         result, subject = translator.failure(0.0), self._subject(labelled=True)
         return Outcome(result, self._suffix, self.server.module, subject, failure)
 
-    def _subject(self, *, labelled: bool, reading: Reading | None = None) -> Subject:
+    def _subject(
+        self, *, labelled: bool, reading: Reading | None = None, failure: ReadError | None = None
+    ) -> Subject:
         return Subject(
             server=self.state.address,
             labels=self._labels if labelled else (),
             answered=reading is not None,
             process=reading.process if reading else None,
+            connected=failure is None or failure.reason not in _NOBODY_THERE,
             pid_file=self.server.pid_file,
         )
 

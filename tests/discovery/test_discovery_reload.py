@@ -161,3 +161,47 @@ def test_targets_keep_their_connections(memcached: Memcacheds, files: Files, sta
             assert daemon.samples(path)[sample("memcached_up")] == 1
     found = [count(server, "total_connections") for server in (kept, allowed)]
     assert found == [total + 1 for total in totals]  # that of who counts
+
+
+def test_an_ill_source_that_is_watched_in_another_way(
+    memcached: Memcacheds, files: Files, start: Start, tmp_path: Path
+) -> None:
+    """A reload that changes how sources are read does not lose what they last said."""
+    listed, endpoint, node = memcached(), memcached(), memcached()
+    announce(endpoint, node)
+    files.put("a.json", listing(listed.address))
+    cluster = f"  elasticache: [{{endpoint: '{endpoint.address}', refresh: 50ms}}]\n"
+    text = config(files.directory / "*.json") + cluster
+    daemon = start(text, LIFECYCLE)
+    both = {listed.address: 1, node.address: 1}
+    assert on_page(daemon) == both
+    total = count(listed, "total_connections")
+    files.put("a.json", "")
+    tell(endpoint, "")
+    rewrite(tmp_path, text.replace("50ms", "60ms") + "modules: {other: {timeout: 2s}}\n")
+    reload(daemon)
+    assert on_page(daemon) == both
+    assert len(sd(daemon)) == 2
+    assert count(listed, "total_connections") == total + 1  # that of who counts
+    rewrite(tmp_path, text + "modules: {default: {timeout: 3s}}\n")
+    reload(daemon)
+    assert on_page(daemon) == both
+    files.put("a.json", "[]")
+    assert eventually(lambda: on_page(daemon) == {node.address: 1})
+
+
+def test_a_file_that_is_new_and_bad_changes_nothing_for_prometheus(
+    memcached: Memcacheds, files: Files, start: Start
+) -> None:
+    """The list was whole once; a file beside it that never was good does not take it away."""
+    first, second = memcached(), memcached()
+    files.put("a.json", listing(first.address))
+    daemon = start(config(files.directory / "*.json"))
+    assert len(sd(daemon)) == 1
+    files.put("b.json", "[null]")
+    assert eventually(
+        lambda: sources(daemon, "failures_total")[f"file:{files.directory}/*.json"] >= 1
+    )
+    assert len(sd(daemon)) == 1
+    files.put("a.json", listing(first.address, second.address))
+    assert eventually(lambda: len(sd(daemon)) == 2)

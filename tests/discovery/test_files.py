@@ -1,6 +1,7 @@
 """Files in Prometheus' file_sd format: what they mean, and how changes of them are followed."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from exporter.discovery import files as files_module
 from exporter.errors import DiscoveryError
 from tests.discovery.support import Files, addresses, link, listing
+from tests.web.clients import eventually
 
 YAML = """
 - targets:
@@ -288,3 +290,14 @@ def test_no_directory(files: Files) -> None:
     gone.write_text("")
     with pytest.raises(DiscoveryError, match=f"^{gone}: not a directory$"):
         Files(gone).look()
+
+
+def test_a_change_in_place_with_the_time_kept(files: Files) -> None:
+    """`cp -p` and the like set back when a file was changed, but not when its inode was."""
+    path = files.put("a.yml", listing("a:11211"))
+    assert files.addresses() == ["a:11211"]
+    status = path.stat()
+    path.write_text(listing("a:11212"))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert path.stat().st_size == status.st_size
+    assert eventually(lambda: files.addresses() == ["a:11212"])

@@ -12,9 +12,11 @@ import structlog
 from exporter.configuration import HostSettings
 from exporter.exposition import Format, host_page
 from exporter.host import host as module
+from exporter.host.collector import Sample
 from exporter.host.host import Host, Portion, Subject
 from exporter.host.process import Process
 from exporter.host.process_files import started
+from tests.host.subjects import needs_root, run
 from tests.processes import Memcached
 
 LINE = "0000000a 00000002 00000003 0 0 0 0 0 0 0 0 00000000 00000001"
@@ -64,6 +66,29 @@ def test_an_absent_source_is_no_failure(host: Host) -> None:
     assert [(line["log_level"], line["collector"]) for line in logs] == [("debug", "softnet")]
 
 
+def test_a_source_that_comes_and_goes_is_no_news(host: Host, softnet_file: Path) -> None:
+    """A network device of a container, ten times a second: nothing above debug level."""
+    with structlog.testing.capture_logs() as logs:
+        for _ in range(3):
+            assert outcome(host) == (None, {})
+            softnet_file.write_text(LINE)
+            assert outcome(host)[0] is True
+            softnet_file.unlink()
+    assert [line["log_level"] for line in logs] == ["debug"] * 6
+
+
+def test_a_broken_source_that_was_absent_in_between(host: Host, softnet_file: Path) -> None:
+    """Who was warned is told that all is well."""
+    softnet_file.mkdir()
+    with structlog.testing.capture_logs() as logs:
+        assert outcome(host) == (False, {})
+        softnet_file.rmdir()
+        assert outcome(host) == (None, {})
+        softnet_file.write_text(LINE)
+        assert outcome(host)[0] is True
+    assert [line["log_level"] for line in logs] == ["warning", "debug", "info"]
+
+
 def test_a_broken_source_fails_alone(host: Host, softnet_file: Path) -> None:
     """C05: a directory in the file's place is one warning, and all is well when it is gone."""
     softnet_file.mkdir()
@@ -75,6 +100,22 @@ def test_a_broken_source_fails_alone(host: Host, softnet_file: Path) -> None:
     assert [line["log_level"] for line in logs] == ["warning", "info"]
     assert "is a directory" in logs[0]["error"]
     assert str(softnet_file) in logs[0]["error"]
+
+
+@needs_root
+def test_a_root_that_is_forbidden_is_no_end() -> None:
+    """The exporter starts, and each collector says that it may not read."""
+    program = """
+        import time
+        from exporter.configuration import HostSettings
+        from exporter.host.host import Host
+        become_nobody()
+        names = frozenset(["nic", "interrupts", "numa"])
+        host = Host(HostSettings(sysfs=Path("/proc/1/root/sys"), collectors=names))
+        portions = host.begin().result(time.monotonic() + 60)
+        print(json.dumps([portion.gathered.success for portion in portions]))
+    """
+    assert run(program) == [False] * 3
 
 
 def test_nonsense_in_a_source_fails(host: Host, softnet_file: Path) -> None:
@@ -117,6 +158,44 @@ def test_the_host_gets_its_share_of_a_page_without_time(host: Host, softnet_file
     assert portion.gathered.success is True
 
 
+def test_a_page_waits_for_both_errands_at_once(
+    host: Host, softnet_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The processes behind a source that hangs do not cost the page another second."""
+    monkeypatch.setattr(module, "_PATIENCE", 0.4)
+    os.mkfifo(softnet_file)
+    began = time.monotonic()
+    errands = [host.begin(), host.begin()]
+    for errand in errands:
+        assert [portion.gathered.success for portion in errand.result(soon())] == [False]
+    assert 0.4 <= time.monotonic() - began < 0.7
+    softnet_file.write_text(LINE)  # lets the thread end
+
+
+def test_pages_that_wait_together_share_a_reading(host: Host) -> None:
+    """Eight clients at once cost two readings: what was begun before one asked is not for it."""
+    begun = threading.Semaphore(0)
+    may_end = threading.Event()
+
+    def read() -> list[Sample]:
+        begun.release()
+        may_end.wait(10)
+        readings.append(len(readings))
+        return [("processed", ("0",), readings[-1])]
+
+    readings: list[int] = []
+    host._collectors[0]._read = read
+    errands = [host.begin()]
+    assert begun.acquire(timeout=10)
+    errands += [host.begin() for _ in range(7)]
+    may_end.set()
+    portions = [errand.result(soon())[0] for errand in errands]
+    assert [portion.gathered.samples[0][2] for portion in portions] == [0] + [1] * 7
+    assert readings == [0, 1]
+    (later,) = host.begin().result(soon())
+    assert later.gathered.samples[0][2] == 2
+
+
 @pytest.mark.parametrize("form", Format)
 def test_a_series_that_comes_twice_is_there_once(
     host: Host, softnet_file: Path, form: Format
@@ -146,6 +225,8 @@ def test_a_silent_server_keeps_its_process(host: Host, memcached: Callable[..., 
         assert (portion.labels, portion.gathered.success) == (labels, True)
         found = {key: value for key, _, value in portion.gathered.samples}
         assert found["starttime"] > 0
+    assert portions(Subject("a", labels, connected=False)) == []  # the name has moved, say
+    portions(Subject("a", labels, answered=True, process=process))
     assert portions(Subject("a", labels, answered=True)) == []
     portions(Subject("a", labels, answered=True, process=process))
     server.stop()

@@ -151,13 +151,56 @@ def test_a_process_that_has_ended_does_not_run(memcached: Start, tmp_path: Path)
     assert find(None, 0, str(pid_file), settings()) is None
 
 
-def test_a_pid_file_is_believed(tmp_path: Path) -> None:
-    """The number in the file is enough, whatever the process is called and the server says."""
+def test_a_pid_file_is_believed_without_the_connection(memcached: Start, tmp_path: Path) -> None:
+    """The number is enough, whatever the age and wherever the connection seems to go."""
+    server, pid_file = memcached(), tmp_path / "pid"
+    pid_file.write_text(f"{server.process.pid}\n")
+    process = process_of(server.process.pid)
+    far = Evidence(server.process.pid, near="192.0.2.1:1", far="192.0.2.2:2")
+    assert find(far, 99, str(pid_file), settings()) == process
+    assert find(None, 0, str(pid_file), settings()) == process
+
+
+def test_a_pid_file_that_was_left_behind(memcached: Start, tmp_path: Path) -> None:
+    """Its number is another process' now, whose metrics and arguments are not the server's."""
+    server, pid_file = memcached(), tmp_path / "pid"
+    pid_file.write_text(f"{os.getpid()}\n")
+    with evidence_of(("127.0.0.1", server.port)) as (evidence, age):
+        assert find(evidence, age, str(pid_file), settings()) is None
+    assert find(None, 0, str(pid_file), settings()) is None
+
+
+def test_a_pid_file_of_a_server_that_is_called_otherwise(tmp_path: Path) -> None:
+    """The number that the server says proves it."""
     pid_file = tmp_path / "pid"
     pid_file.write_text(f"{os.getpid()}\n")
-    other = Evidence(1, near="192.0.2.1:1", far="192.0.2.2:2")
-    assert find(other, 1, str(pid_file), settings()) == process_of(os.getpid())
-    assert find(None, 0, str(pid_file), settings()) == process_of(os.getpid())
+    evidence = Evidence(os.getpid(), near="192.0.2.1:1", far="192.0.2.2:2")
+    assert find(evidence, 1, str(pid_file), settings()) == process_of(os.getpid())
+
+
+def test_a_named_pipe_as_a_pid_file(tmp_path: Path) -> None:
+    """Nobody waits for a writer, nor for one that says nothing."""
+    pid_file = tmp_path / "pid"
+    os.mkfifo(pid_file)
+    assert find(None, 0, str(pid_file), settings()) is None
+    writer = os.open(pid_file, os.O_RDWR)
+    try:
+        assert find(None, 0, str(pid_file), settings()) is None
+    finally:
+        os.close(writer)
+
+
+def test_a_directory_that_looks_like_a_process(memcached: Start, tmp_path: Path) -> None:
+    """What Unicode calls a digit is no process number: the server must not fail of it."""
+    server = memcached()
+    pid = str(server.process.pid)
+    for name in ("uptime", "self", pid):
+        (tmp_path / name).symlink_to(f"/proc/{name}")
+    (tmp_path / "\u00b2").mkdir()
+    (tmp_path / "\u00b2" / "comm").write_text("memcached\n")
+    process = found(("127.0.0.1", server.port), tmp_path)
+    assert process
+    assert process.pid == server.process.pid
 
 
 @pytest.mark.parametrize(
@@ -180,6 +223,17 @@ def test_arguments_of_a_process(memcached: Start) -> None:
     said = arguments(process_of(server.process.pid))
     assert said is not None
     assert said[-2:] == ["-m", "48"]
+
+
+def test_arguments_that_keep_their_reader_waiting(memcached: Start, tmp_path: Path) -> None:
+    """A process that waits for memory keeps readers of its arguments: no scrape waits along."""
+    process = process_of(memcached().process.pid)
+    (tmp_path / "stat").symlink_to(process.directory / "stat")
+    os.mkfifo(tmp_path / "cmdline")
+    began = time.monotonic()
+    assert arguments(Process(process.pid, process.started, tmp_path)) is None
+    assert time.monotonic() - began < 1
+    (tmp_path / "cmdline").write_bytes(b"")  # lets the reader end
 
 
 def test_a_host_without_procfs_is_no_error(tmp_path: Path) -> None:

@@ -21,6 +21,15 @@ def test_a_file_of_the_kernel_is_whole() -> None:
     assert read(path) == Path(path).read_bytes()
 
 
+def test_a_file_below_an_open_directory() -> None:
+    """All files of a process are read through one directory, so that they are of one process."""
+    directory = os.open("/proc/self", os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        assert read("comm", directory) == read("/proc/self/comm")
+    finally:
+        os.close(directory)
+
+
 def descriptors() -> set[str]:
     """Return the numbers of this process's descriptors, the one for this list included."""
     return {path.name for path in Path("/proc/self/fd").iterdir()}
