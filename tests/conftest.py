@@ -4,8 +4,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 
 from tests.processes import Exporter, FakeMemcached, Memcached
+
+
+@pytest.fixture(autouse=True)
+def plain_logging() -> Iterator[None]:
+    """Log as structlog does by default, whatever level a test before this one has set."""
+    structlog.reset_defaults()
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture

@@ -64,7 +64,7 @@ def test_servers_of_all_kinds_on_one_page(
     user = ["-u", "nobody"] if os.geteuid() == 0 else []
     third = subprocess.Popen(["memcached", "-s", str(path), *user], stderr=subprocess.DEVNULL)
     try:
-        assert eventually(path.exists)
+        assert eventually(path.exists, 30), third.poll()
         addresses = [f"unix:{path}", second.address, first.address, f"localhost:{first.port}"]
         daemon = exporter(*(f"--memcached.address={address}" for address in addresses))
         page = daemon.request("/metrics").text

@@ -23,6 +23,7 @@ from tests.host.conditions import wait_for_value
 from tests.host.queues import HERE, process, queue, read
 from tests.processes import Memcached, free_port, wait_for_port
 from tests.resilience.networks import own_network
+from tests.web.clients import eventually
 
 
 @contextlib.contextmanager
@@ -240,11 +241,14 @@ def test_on_the_page() -> None:
     labels = (("server", "s"),)
     subject = Subject(server.address, labels, answered=True, process=process(server))
     try:
-        errand = host.begin_processes([subject])
-        page = host_page(errand.result(float("inf")), Format.TEXT)
+        inner = f'{{address="{server.address}",server="s"}}'
+        empty = f"memcached_listen_queue_length{inner} 0\n"
+
+        def page() -> str:
+            return host_page(host.begin_processes([subject]).result(float("inf")), Format.TEXT)
+
+        assert eventually(lambda: empty in page())  # who waited for the server has been let in
+        assert f"memcached_listen_queue_limit{inner} 6\n" in page()
     finally:
         host.close()
         server.stop()
-    inner = f'{{address="{server.address}",server="s"}}'
-    assert f"memcached_listen_queue_length{inner} 0\n" in page
-    assert f"memcached_listen_queue_limit{inner} 6\n" in page

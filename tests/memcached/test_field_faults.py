@@ -13,6 +13,7 @@ import pytest
 from tests.memcached.pages import DOWN, Page
 from tests.memcached.support import COMMANDS, has_ipv6, memcached_on_socket
 from tests.processes import Exporter, FakeMemcached, Memcached, free_port, sample
+from tests.web.clients import eventually
 
 MakePage = Callable[..., Page]
 
@@ -63,20 +64,19 @@ def test_b02_five_hundred_scrapes_of_a_hung_server(
     """However long a server hangs, the exporter stays as small as it was."""
     server = memcached()
     found = page(server.address, "--memcached.timeout=5ms")()
-    found()
+    # Five milliseconds may be too few on a busy machine, but not always.
+    assert eventually(lambda: found().get("memcached_up") == 1, 30)
     threads, files = found.daemon.threads(), found.daemon.descriptors()
+    told = len(found.warnings())
     server.freeze()
     before = found().errors("timeout")
     for _ in range(500):
         assert found.daemon.request("/metrics").status == 200
     assert found().errors("timeout") == before + 501
     settle(found.daemon, threads, files)
-    assert len(found.warnings()) == 1
+    assert len(found.warnings()) == told + 1
     server.thaw()
-    deadline = time.monotonic() + 10
-    while found().get("memcached_up") != 1:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    assert eventually(lambda: found().get("memcached_up") == 1, 30)
 
 
 def settle(daemon: Exporter, threads: int, files: int) -> None:

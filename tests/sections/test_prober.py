@@ -151,7 +151,7 @@ def test_failures_leak_nothing(
     probe(10)
     server.thaw()
     probe()
-    assert descriptors() == before
+    assert descriptors() <= before
     assert eventually(lambda: int(server.stats()["curr_connections"]) == 2)  # and this one
 
 
