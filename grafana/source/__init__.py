@@ -1,0 +1,1 @@
+"""The dashboards as tables, and what makes Grafana's JSON of them."""
