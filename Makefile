@@ -1,14 +1,14 @@
 # Every target sets up what it needs: a virtual environment in .venv with the locked packages,
 # and, for run, test, bench and soak, the missing Debian or Ubuntu packages (as root or with sudo).
 
-PYTHON_DIRS = exporter tests bench
+PYTHON_DIRS = exporter tests bench grafana
 BIN = .venv/bin
 # Where Debian has ip and ethtool, which are not on everyone's PATH.
 export PATH := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test lint format mutate bench soak lock clean
+.PHONY: help run test lint format dashboards mutate bench soak lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  \1\t/p' Makefile | expand -t 12
@@ -42,6 +42,10 @@ format: ## format the code and apply safe fixes
 	@scripts/setup.sh dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+dashboards: ## write grafana/dashboards anew
+	@scripts/setup.sh dev
+	$(BIN)/python -m grafana.source
 
 mutate: ## break each rule for Prometheus in turn, and list what no test notices
 	@scripts/need.sh promtool:prometheus

@@ -86,6 +86,7 @@ sum without (slab) (increase(memcached_slab_items_evicted_total{$selector}[15m])
             description="memcached on ${who} evicts items, while"
             " {{ $value | humanizePercentage }} of its memory pages lie idle in other slab classes"
             " or in the pool.",
+            board="memcached-slabs",
         ),
         Alert(
             name="MemcachedHashExpansionSlow",
