@@ -15,6 +15,7 @@ from exporter.errors import ConfigurationError
 from exporter.host.host import Host
 from exporter.memcached.fleet import Fleet
 from exporter.memcached.prober import Prober, probers
+from exporter.observation.history import History
 from exporter.telemetry import Telemetry
 from exporter.web.messages import Request, Response
 from exporter.web.routes import Readers, Routes
@@ -39,6 +40,7 @@ class Service:
         self._discovery = Discovery(self._servers_changed, self.telemetry)
         self._fleet = Fleet(self.configuration, self.telemetry.count_error)
         self._host = Host(self.configuration.host)
+        self._history = History(self.configuration.thresholds)
         self._routes = self._new_routes(complete=False)
         self._probers: list[Prober] = []
         self.telemetry.note_reload(success=True)
@@ -96,6 +98,7 @@ class Service:
         if self.configuration.host != self._host.settings:
             self._host.close()
             self._host = Host(self.configuration.host)
+        self._history = History(self.configuration.thresholds)
         self._routes = self._new_routes(complete=complete)
         before.replaced(self._fleet)
         self._start_probers()
@@ -116,7 +119,7 @@ class Service:
                 prober.start()
 
     def _new_routes(self, *, complete: bool) -> Routes:
-        readers = Readers(self._fleet, self._host, self.telemetry, complete)
+        readers = Readers(self._fleet, self._host, self.telemetry, self._history, complete)
         return Routes(self.configuration, readers, self.reload)
 
     def _stop(self, ended: Iterable[Prober]) -> None:

@@ -15,6 +15,7 @@ ROOMS = [
     {"memcached"},
     {"discovery"},
     {"exposition"},
+    {"observation"},
     {"web"},
     {"service"},
     {"daemon"},

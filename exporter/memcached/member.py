@@ -31,6 +31,8 @@ class Outcome(msgspec.Struct, frozen=True):
     """Whose process this is, for the metrics of the host."""
     error: ReadError | None = None
     reading: Reading | None = None
+    taken: float = 0.0
+    """When the server had answered, in seconds of ``time.monotonic``."""
 
 
 class State(msgspec.Struct, frozen=True):
@@ -82,7 +84,8 @@ class Member:
         began = self.used = time.monotonic()
         try:
             reading = self.server.read(began + min(budget, self.server.module.timeout))
-            result = translator.success(reading, time.monotonic() - began, self._limits)
+            taken = time.monotonic()
+            result = translator.success(reading, taken - began, self._limits)
         except ForbiddenTargetError:
             raise
         except ReadError as error:
@@ -94,7 +97,8 @@ class Member:
         else:
             self._note_success(reading, result)
             subject = self._subject(labelled=labelled, reading=reading)
-            return Outcome(result, own_suffix, self.server.module, subject, reading=reading)
+            how = self.server.module
+            return Outcome(result, own_suffix, how, subject, reading=reading, taken=taken)
         count_error(failure.reason)
         self._note_failure(failure)
         result = translator.failure(time.monotonic() - began)

@@ -12,6 +12,7 @@ from exporter.errors import AddressError, ForbiddenTargetError
 from exporter.exposition import OPENMETRICS_END, Format, host_page, own_page, page, pieces
 from exporter.host.host import Host
 from exporter.memcached.fleet import Fleet
+from exporter.observation.history import History
 from exporter.telemetry import Telemetry
 from exporter.web.debug import report
 from exporter.web.landing import landing_page
@@ -32,6 +33,7 @@ class Readers:
     fleet: Fleet
     host: Host
     telemetry: Telemetry
+    history: History
     complete: bool
     """Whether every source was read when the servers were put in force."""
 
@@ -52,6 +54,7 @@ class Routes:
         self._legacy_names = configuration.legacy_names
         self._fleet = readers.fleet
         self._host = readers.host
+        self._history = readers.history
         self._complete = readers.complete
         self._servers = configuration.servers
         self._telemetry = readers.telemetry
@@ -100,8 +103,10 @@ class Routes:
 
         def parts() -> Iterator[str]:
             yield from pieces([(o.result.samples, o.suffix) for o in outcomes], form)
-            portions = [*of_host.result(began + seconds), *of_processes.result(began + seconds)]
-            yield host_page(portions, form)
+            host = of_host.result(began + seconds)
+            processes = of_processes.result(began + seconds)
+            yield host_page([*host, *processes], form)
+            self._history.note(outcomes, processes, host)
             self._telemetry.observe_page(self._web.telemetry_path, time.monotonic() - began)
             yield own_page(self._telemetry.collect(), form)
 
@@ -123,8 +128,9 @@ class Routes:
         except ForbiddenTargetError as error:
             return plain(403, str(error))
         of_process = self._host.begin_processes([outcome.subject])
-        body = page([(outcome.result.samples, outcome.suffix)], form)
-        body += host_page(of_process.result(began + seconds), form)
+        process = of_process.result(began + seconds)
+        self._history.note([outcome], process)
+        body = page([(outcome.result.samples, outcome.suffix)], form) + host_page(process, form)
         took = time.monotonic() - began
         self._telemetry.observe_page(self._web.scrape_path, took)
         if debug == "true":

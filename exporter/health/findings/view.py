@@ -1,0 +1,71 @@
+"""What the checks look at: a server as it is, as it was, and the host if it runs on this one."""
+
+from functools import cached_property
+
+import msgspec
+
+from exporter.health.figures import COUNTERS, START, Levels, Rates, levels, rates, was_reset
+from exporter.health.snapshot import Labels, Snapshot, increase
+from exporter.health.thresholds import Thresholds
+
+INCREASING = (START, *COUNTERS)
+"""The families of a server whose increase the checks ask for: what is kept of the past."""
+
+INCREASING_ON_HOST: tuple[str, ...] = ()
+"""The same, of the host."""
+
+
+class Pings(msgspec.Struct, frozen=True):
+    """Round trips over the window, in seconds."""
+
+    p50: float | None
+    """None when all failed."""
+    p99: float | None
+    count: int
+    failed: int
+
+
+class View(msgspec.Struct, frozen=True, dict=True, kw_only=True):
+    """Everything that checks of one server may look at."""
+
+    thresholds: Thresholds
+    now: Snapshot
+    """The server with its settings and, where it runs on this host, its process."""
+    before: Snapshot | None = None
+    """The same some time ago, with the families of ``INCREASING``; None at the first look."""
+    host: Snapshot | None = None
+    """None for a server that does not run on this host."""
+    host_before: Snapshot | None = None
+    pings: Pings | None = None
+    """None where nobody has measured them."""
+
+    @cached_property
+    def levels(self) -> Levels:
+        """How the server is."""
+        return levels(self.now)
+
+    @cached_property
+    def rates(self) -> Rates | None:
+        """What the server did lately; None at the first look and after a restart."""
+        return rates(self.before, self.now) if self.before else None
+
+    @cached_property
+    def seconds(self) -> float | None:
+        """The time since ``before``; None at the first look and after a restart."""
+        if self.before is None or was_reset(self.before, self.now):
+            return None
+        return self.now.taken - self.before.taken
+
+    def increases(self, name: str) -> dict[Labels, float]:
+        """Return how much each counter of one of ``INCREASING`` has grown over ``seconds``."""
+        if name not in INCREASING:
+            raise KeyError(name)
+        return increase(self.before, self.now, name) if self.seconds else {}
+
+    def host_increases(self, name: str) -> dict[Labels, float]:
+        """Return the same of the host, for one of ``INCREASING_ON_HOST``."""
+        if name not in INCREASING_ON_HOST:
+            raise KeyError(name)
+        if self.host is None or self.host_before is None:
+            return {}
+        return increase(self.host_before, self.host, name)

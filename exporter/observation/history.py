@@ -1,0 +1,141 @@
+"""What the last scrapes found, for those who look at the exporter itself.
+
+It is filled by scrapes and reads no server. Its size is bounded: of a server it keeps some points,
+and the few families that rates and findings need of the past.
+"""
+
+import math
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable
+
+import msgspec
+import structlog
+
+from exporter.health.figures import Levels, Rates
+from exporter.health.findings.all_checks import CHECKS
+from exporter.health.findings.shape import Finding, findings
+from exporter.health.findings.view import INCREASING, INCREASING_ON_HOST, View
+from exporter.health.snapshot import Labels, Snapshot
+from exporter.health.thresholds import Thresholds
+from exporter.host.host import Portion
+from exporter.memcached.member import Outcome
+from exporter.observation.snapshots import host_snapshot, server_snapshot
+
+POINTS = 60
+"""That are kept of a server."""
+LEAST_SECONDS = 5.0
+"""Between points: several Prometheus servers may scrape, one right after the other."""
+WINDOW_SECONDS = 60.0
+"""At least, between the two looks whose difference findings judge."""
+
+_log = structlog.get_logger()
+
+
+class Point(msgspec.Struct, frozen=True):
+    """One scrape of a server."""
+
+    time: float
+    """Unix time in seconds."""
+    up: bool
+    levels: Levels | None = None
+    """None when the server did not answer."""
+    rates: Rates | None = None
+    """Since the point before; None after a gap or a restart as well."""
+
+
+class _Track:
+    """What is kept of one server."""
+
+    def __init__(self) -> None:
+        self.points: deque[Point] = deque(maxlen=POINTS)
+        self.noted = -math.inf
+        """When the last point was, in seconds of ``time.monotonic``."""
+        self.last: Snapshot | None = None
+        """What the next point is compared with."""
+        self.judged: tuple[Snapshot, Snapshot | None] | None = None
+        """Server and host at the last judgement: the next is about the time since then."""
+        self.findings: tuple[Finding, ...] = ()
+
+
+class History:
+    """Points and findings of the configured servers; safe to use from several threads."""
+
+    def __init__(self, thresholds: Thresholds) -> None:
+        self.thresholds = thresholds
+        self._lock = threading.Lock()
+        self._tracks: dict[str, _Track] = {}
+
+    def follow(self, addresses: Iterable[str]) -> None:
+        """Keep what is known of these servers, and forget all others."""
+        with self._lock:
+            self._tracks = {address: self._tracks.get(address) or _Track() for address in addresses}
+
+    def note(
+        self,
+        outcomes: Iterable[Outcome],
+        of_processes: Iterable[Portion],
+        of_host: Iterable[Portion] = (),
+    ) -> None:
+        """Note what a scrape brought; nothing is raised, as a page does not depend on it."""
+        try:
+            self._note(outcomes, of_processes, list(of_host))
+        except Exception:  # noqa: BLE001
+            _log.exception("the status page misses a scrape")
+
+    def points(self, address: str) -> tuple[Point, ...]:
+        """Return the points of a server, the oldest first."""
+        with self._lock:
+            track = self._tracks.get(address)
+            return tuple(track.points) if track else ()
+
+    def findings(self, address: str) -> tuple[Finding, ...]:
+        """Return what was found out about a server, the worst first."""
+        with self._lock:
+            track = self._tracks.get(address)
+            return track.findings if track else ()
+
+    def _note(
+        self, outcomes: Iterable[Outcome], of_processes: Iterable[Portion], of_host: list[Portion]
+    ) -> None:
+        host = host_snapshot(of_host) if of_host else None
+        of_servers: dict[Labels, list[Portion]] = {}
+        for portion in of_processes:
+            of_servers.setdefault(portion.labels, []).append(portion)
+        now = time.monotonic()
+        for outcome in outcomes:
+            process = of_servers.get(outcome.subject.labels, [])
+            with self._lock:
+                track = self._tracks.get(outcome.subject.server)
+                if track and now - track.noted >= LEAST_SECONDS:
+                    track.noted = now
+                    self._add(track, outcome, process, host)
+
+    def _add(
+        self, track: _Track, outcome: Outcome, process: list[Portion], host: Snapshot | None
+    ) -> None:
+        if outcome.error is not None:
+            track.points.append(Point(time.time(), up=False))
+            track.last, track.judged, track.findings = None, None, ()
+            return
+        snapshot = server_snapshot(outcome, process)
+        view = View(thresholds=self.thresholds, now=snapshot, before=track.last)
+        track.points.append(Point(time.time(), up=True, levels=view.levels, rates=view.rates))
+        track.last = snapshot.only(INCREASING)
+        self._judge(track, snapshot, host if process else None)
+
+    def _judge(self, track: _Track, now: Snapshot, host: Snapshot | None) -> None:
+        """Judge what is there, if the last judgement is old enough."""
+        before, host_before = track.judged or (None, None)
+        if before and now.taken - before.taken < WINDOW_SECONDS:
+            return
+        view = View(
+            thresholds=self.thresholds,
+            now=now,
+            before=before,
+            host=host,
+            host_before=host_before,
+        )
+        track.findings = findings(CHECKS, view)
+        track.judged = now.only(INCREASING), host and host.only(INCREASING_ON_HOST)
