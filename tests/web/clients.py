@@ -95,3 +95,12 @@ def eventually(condition: Callable[[], bool], seconds: float = 10) -> bool:
             return False
         time.sleep(0.02)
     return True
+
+
+def threads_at_rest(daemon: Exporter) -> int:
+    """Return how many threads the daemon has when those of requests that were answered are gone."""
+    counts = []
+    for _ in range(15):
+        counts.append(daemon.threads())
+        time.sleep(0.02)
+    return min(counts)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.processes import Answer, Exporter, Memcached, parse, sample
 from tests.resilience.support import at_rest, count
-from tests.web.clients import eventually
+from tests.web.clients import eventually, threads_at_rest
 
 Configure = Callable[[str], str]
 Start = Callable[..., Exporter]
@@ -54,7 +54,7 @@ def test_nobody_waits_for_a_frozen_server(
     daemon = exporter(config_file(patient(frozen, *others)))
     for server in (frozen, *others):
         assert up(scrape(daemon, server)) == 1
-    threads = daemon.threads()
+    threads = threads_at_rest(daemon)
     frozen.freeze()
     stuck = [pool.submit(scrape, daemon, frozen) for _ in range(3)]
     assert eventually(lambda: daemon.threads() >= threads + len(stuck))
@@ -95,7 +95,7 @@ def test_the_queue_ends_at_the_deadline(
     server = memcached()
     daemon = exporter(config_file(patient(server)))
     assert up(scrape(daemon, server)) == 1
-    total, threads = count(server, "total_connections"), daemon.threads()
+    total, threads = count(server, "total_connections"), threads_at_rest(daemon)
     server.freeze()
     first = pool.submit(scrape, daemon, server)
     waiting(daemon, first, threads + 1)
