@@ -7,6 +7,7 @@ from functools import cache
 import msgspec
 import promql_parser as promql
 
+from exporter.documentation import metrics_as_data
 from exporter.health.thresholds import Thresholds
 from tests.alerts.known_series import METRICS
 from tests.alerts.label_flow import LabelFlow
@@ -62,6 +63,17 @@ def only_on_metrics(text: str) -> bool:
 def is_of_server(name: str) -> bool:
     """Return whether a metric of the exporter is about one memcached server."""
     return any("server" in series.labels for series in METRICS[name].on_metrics)
+
+
+def is_sent(name: str, version: str) -> bool:
+    """Return whether a memcached of that version sends what a metric is made of."""
+    told = tuple(map(int, re.findall(r"[0-9]+", version)))
+    rows = [row for row in metrics_as_data() if row["name"] == name]
+    return not rows or any(
+        (not row["since"] or told >= tuple(map(int, row["since"].split("."))))
+        and (not row["until"] or told <= tuple(map(int, row["until"].split("."))))
+        for row in rows
+    )
 
 
 def exported(text: str) -> Iterator[str]:

@@ -78,6 +78,11 @@ class World(NamedTuple):
     """A time not long after."""
 
     @property
+    def version(self) -> str:
+        """That of the servers."""
+        return self.busy.stats()["version"]
+
+    @property
     def servers(self) -> tuple[Memcached, ...]:
         """Those that answer."""
         return self.busy, self.calm, self.storing

@@ -1,14 +1,12 @@
-"""Certificates made with the openssl command, for servers and clients of tests."""
+"""Certificates for memcached servers that speak TLS, and for their clients."""
 
-import datetime as dt
-import shutil
-import subprocess
+import ipaddress
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
+from cryptography import x509
 
-_KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
+from tests.certificates import DAY, authority, issue, write, write_key
 
 
 class Pair(NamedTuple):
@@ -23,43 +21,40 @@ class Pair(NamedTuple):
         return ("-Z", "-o", extended)
 
     def ends(self) -> float:
-        """Return when the certificate ends, in Unix seconds, as openssl says it."""
-        text = openssl("x509", "-in", self.cert, "-noout", "-enddate").strip()
-        ends = dt.datetime.strptime(text, "notAfter=%b %d %H:%M:%S %Y GMT")  # noqa: DTZ007
-        return ends.replace(tzinfo=dt.UTC).timestamp()
+        """Return when the certificate ends, in Unix seconds."""
+        certificate = x509.load_pem_x509_certificate(self.cert.read_bytes())
+        return certificate.not_valid_after_utc.timestamp()
 
 
 class Authority:
-    """A certificate authority in a directory."""
+    """A certificate authority in a directory; ``extended=False`` makes one of the old kind."""
 
-    def __init__(self, directory: Path) -> None:
-        if not shutil.which("openssl"):
-            pytest.skip("needs the openssl command to make certificates")
+    def __init__(self, directory: Path, *, extended: bool = True) -> None:
         self._directory = directory
+        self._extended = extended
         self.ca = directory / "ca.pem"
-        self._key = directory / "ca.key"
-        openssl(
-            *("req", "-x509", *_KEY, "-keyout", self._key, "-out", self.ca),
-            *("-subj", "/CN=authority of the tests", "-days", "30"),
-        )
+        self._signer, own = authority("authority of the tests", extended=extended)
+        write(self.ca, own)
 
     def issue(self, names: str = "DNS:localhost,IP:127.0.0.1", days: int = 3) -> Pair:
         """Issue a certificate for names; with days below 0 it has ended long ago."""
         number = len(list(self._directory.iterdir()))
         pair = Pair(self._directory / f"{number}.pem", self._directory / f"{number}.key")
-        request = self._directory / f"{number}.csr"
-        openssl(
-            *("req", *_KEY, "-keyout", pair.key, "-out", request, "-subj", "/CN=a server"),
-            *("-addext", f"subjectAltName={names}"),
+        key, certificate = issue(
+            self._signer,
+            "a server",
+            [_general_name(name) for name in names.split(",")],
+            lasts=days * DAY,
+            extended=self._extended,
         )
-        openssl(
-            *("x509", "-req", "-in", request, "-CA", self.ca, "-CAkey", self._key, "-out"),
-            *(pair.cert, "-days", str(days), "-copy_extensions", "copy"),
-        )
+        write(pair.cert, certificate)
+        write_key(pair.key, key)
         pair.key.chmod(0o644)  # memcached reads it as nobody
         return pair
 
 
-def openssl(*arguments: str | Path) -> str:
-    """Run openssl, and return what it says."""
-    return subprocess.run(["openssl", *arguments], capture_output=True, check=True).stdout.decode()
+def _general_name(text: str) -> x509.GeneralName:
+    kind, _, name = text.partition(":")
+    if kind == "IP":
+        return x509.IPAddress(ipaddress.ip_address(name))
+    return x509.DNSName(name)

@@ -40,7 +40,7 @@ def failing(found: Watched, reason: str, text: str, seconds: float = 2.0) -> Non
 
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
 def test_right_certificate(memcached: Start, watch: Watch, authority: Authority, name: str) -> None:
-    """With the right authority all is read over one held connection; the end is openssl's."""
+    """With the right authority all is read over one connection; the end is the certificate's."""
     pair = authority.issue()
     server = memcached(*pair.serve())
     found = watch(f"{name}:{server.port}", tls(authority))
@@ -51,6 +51,17 @@ def test_right_certificate(memcached: Start, watch: Watch, authority: Authority,
     assert found.up() == 1
     assert found.get("memcached_connections_total") == connections
     assert found.get("memcached_scrape_section_success", section="items") == 1
+
+
+def test_an_authority_of_the_old_kind(
+    memcached: Start, watch: Watch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A private authority without key identifiers is as good as ever, whatever the Python."""
+    directory = tmp_path_factory.mktemp("old")
+    directory.chmod(0o755)
+    old = Authority(directory, extended=False)
+    server = memcached(*old.issue().serve())
+    assert watch(server.address, tls(old)).up() == 1
 
 
 def test_name_of_the_module(memcached: Start, watch: Watch, authority: Authority) -> None:

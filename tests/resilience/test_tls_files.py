@@ -5,9 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
+from tests.certificates import write_key
 from tests.processes import Memcached
-from tests.resilience.certificates import Authority, openssl
+from tests.resilience.certificates import Authority
 from tests.resilience.support import Daemon, Watched, refused_start
 
 Watch = Callable[..., Watched]
@@ -172,7 +175,9 @@ def test_key_that_asks_for_a_passphrase(authority: Authority, shared: Path) -> N
     """An encrypted key is an error, and no question on the terminal."""
     pair = authority.issue()
     locked = shared / "locked.key"
-    openssl("ec", "-in", pair.key, "-aes256", "-passout", "pass:secret", "-out", locked)
+    key = serialization.load_pem_private_key(pair.key.read_bytes(), None)
+    assert isinstance(key, ec.EllipticCurvePrivateKey)
+    write_key(locked, key, b"secret")
     flags = (f"{FLAG}.enable", f"{FLAG}.cert-file={pair.cert}", f"{FLAG}.key-file={locked}")
     assert str(pair.cert) in refused_start(*flags)
 

@@ -2,6 +2,7 @@
 
 import json
 import socket
+import struct
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -125,6 +126,21 @@ def ask(server: Memcached, request: bytes, ends: bytes = b"END\r\n") -> bytes:
             assert chunk, answer
             answer += chunk
     return answer
+
+
+def ask_in_binary(server: Memcached, *requests: bytes) -> list[int]:
+    """Send requests of the binary protocol, and return the status of each answer."""
+    head = struct.Struct(">BBHBBHIIQ")
+    with socket.create_connection((server.host, server.port), timeout=5) as connection:
+        connection.sendall(b"".join(requests))
+        answers = connection.makefile("rb")
+        statuses = []
+        for _ in requests:
+            magic, _, _, _, _, status, length, _, _ = head.unpack(answers.read(head.size))
+            assert magic == 0x81
+            answers.read(length)
+            statuses.append(status)
+    return statuses
 
 
 def configured(directory: Path, *, modules: Any, servers: Any, **more: Any) -> str:

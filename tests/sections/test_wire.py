@@ -82,7 +82,7 @@ def test_what_a_proxy_does_not_know_closes() -> None:
 def test_a_server_with_napi_ids_survives_everything(
     memcached: Callable[..., Memcached], sectioned: Callable[..., Page]
 ) -> None:
-    """A real 1.6.18 started with `-N 2` survives 20 scrapes with all sections asked for."""
+    """A real server started with `-N 2` survives 20 scrapes with all sections asked for."""
     server = memcached("-N", "2", "-o", "track_sizes")
     store(server, {"user:1": b"x"})
     page = sectioned(server.address, top_clients=10)
@@ -103,8 +103,11 @@ def test_a_server_with_napi_ids_is_safe_from_who_vouches(
 ) -> None:
     """The server's own counters outweigh an operator who says that nobody uses -N."""
     server = memcached("-N", "2")
+    # Connections by loopback have no such id, which is counted.
     for _ in range(3):
-        assert server.stats()["version"] == "1.6.18"
+        version = tuple(map(int, server.stats()["version"].split(".")))
+    if not (1, 6, 9) <= version <= (1, 6, 39):
+        pytest.skip("needs a memcached of 1.6.9 to 1.6.39")
     page = sectioned(server.address, assume_no_napi_ids=True)
     for _ in range(5):
         assert page().get("memcached_up") == 1
@@ -115,7 +118,7 @@ def test_a_server_with_napi_ids_is_safe_from_who_vouches(
 def test_a_plain_server_is_never_asked_for_storage(
     memcached: Callable[..., Memcached], sectioned: Callable[..., Page]
 ) -> None:
-    """A real 1.6.18 gets exactly the common sections, and nothing that it lacks."""
+    """A real server gets exactly the common sections, and nothing that it lacks."""
     server = memcached()
     with contextlib.closing(Tap(server.host, server.port)) as tap:
         page = sectioned(tap.address, assume_no_napi_ids=True)

@@ -11,15 +11,12 @@ from typing import NamedTuple
 
 import bcrypt
 from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from exporter.web.messages import Request, Response, plain
+from tests.certificates import CLIENT, HOUR, SERVER, authority, issue, write, write_key
 from tests.processes import Answer, Exporter, sample
 
 GAUGE = sample("memcached_exporter_web_config_last_reload_successful")
-HOUR = dt.timedelta(hours=1)
 
 
 def hashed(password: str) -> str:
@@ -40,27 +37,9 @@ class Authority:
 
     def __init__(self, directory: Path, name: str = "authority") -> None:
         self._directory = directory
-        self._key = ec.generate_private_key(ec.SECP256R1())
-        self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-        builder = self._builder(name, self._key.public_key(), HOUR)
-        constraints = x509.BasicConstraints(ca=True, path_length=None)
-        own = builder.add_extension(constraints, critical=True).sign(self._key, hashes.SHA256())
+        self._signer, own = authority(name)
         self.file = directory / f"{name}.pem"
-        self.file.write_bytes(own.public_bytes(serialization.Encoding.PEM))
-
-    def _builder(
-        self, name: str, key: ec.EllipticCurvePublicKey, lasts: dt.timedelta
-    ) -> x509.CertificateBuilder:
-        now = dt.datetime.now(dt.UTC)
-        return (
-            x509.CertificateBuilder()
-            .subject_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]))
-            .issuer_name(self._name)
-            .public_key(key)
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - 2 * HOUR)
-            .not_valid_after(now + lasts)
-        )
+        write(self.file, own)
 
     def issue(
         self,
@@ -71,25 +50,12 @@ class Authority:
         password: bytes = b"",
     ) -> Pair:
         """Write ``NAME.pem`` and ``NAME.key``, the latter encrypted if there is a password."""
-        key = ec.generate_private_key(ec.SECP256R1())
         loopback = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
-        usage = ExtendedKeyUsageOID.CLIENT_AUTH if client else ExtendedKeyUsageOID.SERVER_AUTH
-        certificate = (
-            self._builder(name, key.public_key(), lasts)
-            .add_extension(x509.SubjectAlternativeName([loopback]), critical=False)
-            .add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
-            .sign(self._key, hashes.SHA256())
-        )
+        usage = CLIENT if client else SERVER
+        key, certificate = issue(self._signer, name, [loopback], lasts=lasts, usages=[usage])
         cert_file, key_file = self._directory / f"{name}.pem", self._directory / f"{name}.key"
-        cert_file.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-        encryption: serialization.KeySerializationEncryption = serialization.NoEncryption()
-        if password:
-            encryption = serialization.BestAvailableEncryption(password)
-        key_file.write_bytes(
-            key.private_bytes(
-                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, encryption
-            )
-        )
+        write(cert_file, certificate)
+        write_key(key_file, key, password)
         return Pair(cert_file, key_file, certificate.serial_number)
 
     def trusting(self, pair: Pair | None = None) -> ssl.SSLContext:
