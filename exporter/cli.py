@@ -19,6 +19,8 @@ from exporter.errors import ConfigurationError, ExporterError
 from exporter.flags import add_flags, configuration_of
 from exporter.health.rules.all_rules import FILES
 from exporter.health.rules.render import Links, check_selector, operator_resource, rule_file
+from exporter.watch.command import add_flags as add_watch_flags
+from exporter.watch.command import run as run_watch
 from exporter.web.access import check as check_access
 
 PROGRAM = "memcached-exporter"
@@ -29,7 +31,13 @@ _GENERATED = "# Made by `memcached-exporter rules`: thresholds are set in its co
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: 2 for wrong usage or configuration."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    commands = {"serve": _serve, "config": _config, "metrics": _metrics, "rules": _rules}
+    commands = {
+        "serve": _serve,
+        "watch": _watch,
+        "config": _config,
+        "metrics": _metrics,
+        "rules": _rules,
+    }
     command = commands[given.pop(0)] if given and given[0] in commands else _serve
     try:
         status = command(given)
@@ -62,7 +70,8 @@ class _Parser(argparse.ArgumentParser):
 def _serve(arguments: list[str]) -> int:
     parser = _Parser(
         PROGRAM,
-        usage="%(prog)s [serve] [flags] | config check FILE | config schema | metrics | rules",
+        usage="%(prog)s [serve] [flags] | watch ADDRESS... | config check FILE | config schema"
+        " | metrics | rules",
         description="Prometheus exporter for memcached. Without flags it reads localhost:11211"
         " and serves http://localhost:9150/metrics.",
         epilog="Flags override the configuration file.",
@@ -73,6 +82,18 @@ def _serve(arguments: list[str]) -> int:
     parser.add_argument("--version", action="version", version=version)
     flags = vars(parser.parse_args(arguments))
     return serve(lambda: configuration_of(flags))
+
+
+def _watch(arguments: list[str]) -> int:
+    parser = _Parser(
+        f"{PROGRAM} watch",
+        description="Show what servers do, interval by interval, and sum it up at the end.",
+        epilog="Exit status: 0, 1 when it is worse than the baseline or nothing was measured, 2"
+        " for wrong usage.",
+        allow_abbrev=False,
+    )
+    add_watch_flags(parser)
+    return run_watch(vars(parser.parse_args(arguments)))
 
 
 def _metrics(arguments: list[str]) -> int:

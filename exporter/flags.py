@@ -1,4 +1,4 @@
-"""Flags of `serve`: what they are, and how they lie over the configuration file."""
+"""Flags: what they are, and how they lie over the configuration file."""
 
 import argparse
 from collections.abc import Callable
@@ -20,8 +20,11 @@ from exporter.configuration import (
 from exporter.durations import parse_duration
 from exporter.errors import ConfigurationError, ExporterError
 
+_ADDRESSES = "ADDRESS"
+"""The arguments of commands that take servers without a flag before them."""
 _KEYS = {
     "memcached.address": "servers",
+    _ADDRESSES: "servers",
     "memcached.timeout": "modules.default.timeout",
     "memcached.assume_no_napi_ids": "modules.default.assume_no_napi_ids",
     **{
@@ -47,20 +50,62 @@ _ENABLE_TLS = "memcached.tls.enable"
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
-    """Declare the flags."""
+    """Declare the flags of `serve`."""
     add = parser.add_argument
     add(
         "--memcached.address",
         action="append",
         metavar="ADDRESS",
-        type=_checked(parse_address),
+        type=checked(parse_address),
         help="a server to read: host[:port], [v6][:port], /path or unix:/path; repeat it for more"
         " (default localhost:11211)",
     )
+    add_reading_flags(parser)
+    add(
+        "--metrics.legacy-names",
+        action="store_true",
+        help="add the official exporter's misnamed families; the text format only",
+    )
+    add(
+        "--web.listen-address",
+        action="append",
+        metavar="ADDRESS",
+        type=checked(parse_listen_address),
+        help="where to serve: :port, host:port or [v6]:port; repeat it for more (default :9150)",
+    )
+    add("--web.telemetry-path", metavar="PATH", help="path of the metrics (default /metrics)")
+    add("--web.scrape-path", metavar="PATH", help="path to read one target (default /scrape)")
+    add(
+        "--web.enable-lifecycle",
+        action="store_true",
+        help="reload the configuration upon POST /-/reload, as upon SIGHUP",
+    )
+    add(
+        "--web.external-url",
+        metavar="URL",
+        help="where clients reach the exporter, for /sd and links (default: as they call it)",
+    )
+    add("--web.config.file", metavar="FILE", help="TLS, client certificates, passwords (YAML)")
+
+
+def add_addresses(parser: argparse.ArgumentParser) -> None:
+    """Declare servers as arguments without a flag, for commands that people type."""
+    parser.add_argument(
+        _ADDRESSES,
+        nargs="*",
+        type=checked(parse_address),
+        help="a server: host[:port], [v6][:port], /path or unix:/path (default: those of the"
+        " configuration file, or localhost:11211)",
+    )
+
+
+def add_reading_flags(parser: argparse.ArgumentParser) -> None:
+    """Declare the flags of all commands that read servers: how they are read, and the log."""
+    add = parser.add_argument
     add(
         "--memcached.timeout",
         metavar="DURATION",
-        type=_checked(parse_duration),
+        type=checked(parse_duration),
         help="longest time for one scrape of one server (default 1s)",
     )
     add(
@@ -97,43 +142,19 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     )
     add("--path.procfs", metavar="DIR", help="where the host's /proc is mounted (default /proc)")
     add("--path.sysfs", metavar="DIR", help="where the host's /sys is mounted (default /sys)")
-    add(
-        "--metrics.legacy-names",
-        action="store_true",
-        help="add the official exporter's misnamed families; the text format only",
-    )
-    add(
-        "--web.listen-address",
-        action="append",
-        metavar="ADDRESS",
-        type=_checked(parse_listen_address),
-        help="where to serve: :port, host:port or [v6]:port; repeat it for more (default :9150)",
-    )
-    add("--web.telemetry-path", metavar="PATH", help="path of the metrics (default /metrics)")
-    add("--web.scrape-path", metavar="PATH", help="path to read one target (default /scrape)")
-    add(
-        "--web.enable-lifecycle",
-        action="store_true",
-        help="reload the configuration upon POST /-/reload, as upon SIGHUP",
-    )
-    add(
-        "--web.external-url",
-        metavar="URL",
-        help="where clients reach the exporter, for /sd and links (default: as they call it)",
-    )
-    add("--web.config.file", metavar="FILE", help="TLS, client certificates, passwords (YAML)")
-    add("--config.file", metavar="FILE", type=_file, help="configuration file (YAML)")
+    add("--config.file", metavar="FILE", type=file_name, help="configuration file (YAML)")
     add("--log.level", choices=["debug", "info", "warn", "error"], help="(default info)")
     add("--log.format", choices=["logfmt", "json"], help="(default logfmt)")
 
 
-def _file(text: str) -> Path:
+def file_name(text: str) -> Path:
+    """Return the path that a flag names; for argparse."""
     if not text:
         raise argparse.ArgumentTypeError("empty: write the path of a file, or leave the flag out")
     return Path(text)
 
 
-def _checked(parse: Callable[[str], object]) -> Callable[[str], str]:
+def checked(parse: Callable[[str], object]) -> Callable[[str], str]:
     """Return a check for argparse: the text is kept, its meaning comes with the configuration."""
 
     def check(text: str) -> str:
@@ -153,13 +174,13 @@ def configuration_of(flags: dict[str, Any]) -> Configuration:
     given = {
         flag: value
         for flag, value in flags.items()
-        if flag in _KEYS and value is not None and value is not False
+        if flag in _KEYS and value not in (None, False, [])
     }
 
     def place(key_path: str) -> str:
         for flag in given:
             if key_path.startswith(_KEYS[flag]):
-                return f"--{flag.replace('_', '-')}"
+                return flag if flag == _ADDRESSES else f"--{flag.replace('_', '-')}"
         return file_place(key_path)
 
     document = msgspec.to_builtins(file)

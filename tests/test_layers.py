@@ -20,6 +20,7 @@ ROOMS = [
     {"service"},
     {"daemon"},
     {"flags"},
+    {"watch"},
     {"cli"},
     {"__main__"},
 ]
@@ -85,6 +86,7 @@ def test_libraries_stay_in_their_room(path: Path) -> None:
         "isal": "web",
         "bcrypt": "web",
         "dns": "discovery",
+        "rich": "watch",
     }
     for name in imports(path):
         library = name.partition(".")[0]

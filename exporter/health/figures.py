@@ -137,8 +137,7 @@ def lifetime(now: Snapshot) -> Rates | None:
 
 def was_reset(before: Snapshot, now: Snapshot) -> bool:
     """Return whether counters began anew between two snapshots."""
-    starts = before.value(START), now.value(START)
-    if None not in starts and abs((starts[0] or 0.0) - (starts[1] or 0.0)) > _SAME_START_SECONDS:
+    if restarted(before, now):
         return True
     # The series of threads that end are kept, so the sums of a process do not fall either.
     return any(
@@ -146,6 +145,12 @@ def was_reset(before: Snapshot, now: Snapshot) -> bool:
         for name in COUNTERS
         for labels, value in before.families.get(name, {}).items()
     )
+
+
+def restarted(before: Snapshot, now: Snapshot) -> bool:
+    """Return whether the server was started anew between two snapshots."""
+    starts = before.value(START), now.value(START)
+    return None not in starts and abs((starts[0] or 0.0) - (starts[1] or 0.0)) > _SAME_START_SECONDS
 
 
 def ratio(part: float | None, whole: float | None) -> float | None:

@@ -1,0 +1,88 @@
+"""What is said at the end of a watch: the summary, and the comparison with an earlier run."""
+
+from collections.abc import Iterator, Mapping
+
+from exporter.health.thresholds import Thresholds
+from exporter.watch.columns import THROUGHPUT
+from exporter.watch.comparison import Change, changes
+from exporter.watch.statistics import Run
+
+_NAME = 34
+_NUMBER = 16
+
+
+def summary(runs: Mapping[str, Run]) -> Iterator[str]:
+    """Yield the lines of the summary."""
+    for run in runs.values():
+        yield ""
+        yield f"{run.server}: {_course(run)}"
+        if run.figures:
+            yield _line("", "mean", "p95", "worst")
+        for name, found in run.figures.items():
+            yield _line(name, *map(number, (found.mean, found.p95, found.worst)))
+    if any(run.figures for run in runs.values()):
+        yield ""
+        yield "p95: 95 % of the intervals were at least as good"
+
+
+def comparison(
+    before: Mapping[str, Run], now: Mapping[str, Run], thresholds: Thresholds
+) -> tuple[list[str], bool]:
+    """Return the lines that compare each server with an earlier run, and whether one is worse."""
+    lines, worse = [], []
+    for server, run in now.items():
+        if server not in before:
+            lines += ["", f"{server}: is not in the baseline"]
+            continue
+        lines += ["", f"{server} against {before[server].server} in the baseline:"]
+        if THROUGHPUT not in run.figures:
+            lines.append("  nothing was measured now")
+            worse.append(f"{server}: nothing was measured")
+            continue
+        found = changes(before[server], run, thresholds)
+        lines.append(_line("mean", "before", "now", "change"))
+        lines += [_changed(change) for change in found]
+        worse += [f"{server}: {one.name} {_percent(one)}" for one in found if one.worse]
+    limit = f"{thresholds.decline:.0%}".replace("%", " %")
+    verdict = (
+        f"worse than the baseline: {', '.join(worse)}"
+        if worse
+        else (
+            f"throughput, hit rate and latency are not worse than the baseline by more than {limit}"
+        )
+    )
+    return [*lines, "", verdict], bool(worse)
+
+
+def number(value: float) -> str:
+    """Return a number with the digits that say something, and without an exponent."""
+    if value == 0:
+        return "0"
+    if value >= 100:  # noqa: PLR2004
+        return f"{value:,.0f}"
+    return f"{value:.2f}" if value >= 1 else f"{value:.6f}"
+
+
+def _course(run: Run) -> str:
+    """Return how it went with a server, in words."""
+    if run.down == run.intervals:
+        return f"never answered ({run.reason})"
+    told = [f"{run.intervals} intervals"]
+    if run.down:
+        told.append(f"down in {run.down} (last: {run.reason})")
+    if run.resets:
+        told.append(f"counters began anew: {run.resets}")
+    return ", ".join(told)
+
+
+def _line(name: str, *cells: str) -> str:
+    return f"  {name:<{_NAME}}" + "".join(f"{cell:>{_NUMBER}}" for cell in cells)
+
+
+def _changed(change: Change) -> str:
+    mark = "  worse" if change.worse else ""
+    return _line(change.name, number(change.before), number(change.now), _percent(change)) + mark
+
+
+def _percent(change: Change) -> str:
+    return "" if change.ratio is None else f"{change.ratio - 1:+.1%}".replace("%", " %")
