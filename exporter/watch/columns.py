@@ -109,7 +109,7 @@ COLUMNS = (
     _level("items", "Items that are stored at the end."),
     _done("read_bytes_per_second", _field("rates", "read_bytes"), "Bytes from clients."),
     _done("written_bytes_per_second", _field("rates", "written_bytes"), "Bytes to clients."),
-    _rate("cpus", "cpu", "CPU seconds a second that a server on this host used."),
+    _rate("cpus", "cpu", "CPU seconds a second that the server used."),
     _ping(PING_P50, "p50", "Half of the round trips took no longer."),
     _ping(PING_P99, "p99", "99 % of the round trips took no longer."),
     Column(

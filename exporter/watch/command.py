@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import os
 import sys
 from typing import Any
 
@@ -108,13 +109,14 @@ def _configuration(flags: dict[str, Any]) -> Configuration:
 
 
 def _display(configuration: Configuration) -> Display:
-    """Return the live table where there is a terminal and rich, else plain lines."""
-    if sys.stdout.isatty():
+    """Return the live table where there is a terminal that can do it, and rich, else lines."""
+    if sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb":
         try:
             from exporter.watch.live import LiveTable  # noqa: PLC0415, rich is optional
         except ImportError:
             sys.stderr.write(
-                "no live table without rich: pip install 'memcached-exporter[watch]'\n"
+                "the live table needs rich: pip install 'memcached-exporter[watch]'; until then,"
+                " lines:\n"
             )
         else:
             return LiveTable(configuration.thresholds)

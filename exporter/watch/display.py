@@ -4,17 +4,14 @@ import itertools
 import shutil
 import sys
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Protocol, Self
 
 from exporter.watch.rows import Row
-from exporter.watch.shown import WIDTH, fitting, state, text
+from exporter.watch.shown import STATE_WIDTH, WIDTH, fitting, moment, state, text
 
 _PLAIN_WIDTH = 120
 """Where there is no terminal that has a width."""
 _ROWS_PER_HEADER = 20
-_STATE_WIDTH = 14
-"""Of most of what is said of a server besides its figures."""
 _TIME_WIDTH = 8
 
 
@@ -38,7 +35,7 @@ class Lines:
     def __init__(self, servers: Sequence[str]) -> None:
         self._server_width = max(map(len, servers))
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _PLAIN_WIDTH
-        used = _TIME_WIDTH + 1 + self._server_width + _STATE_WIDTH
+        used = _TIME_WIDTH + 1 + self._server_width + STATE_WIDTH
         self._columns = fitting(width - used)
         self._until_header = 0
         self._looks = itertools.count()
@@ -52,9 +49,8 @@ class Lines:
             self._until_header = _ROWS_PER_HEADER
         self._until_header -= len(rows)
         for row in rows:
-            moment = datetime.fromtimestamp(row.time).astimezone().strftime("%H:%M:%S")
             cells = [text(shown, row) for shown in self._columns]
-            self._print(moment, row.server, cells, state(row))
+            self._print(moment(row), row.server, cells, state(row))
         sys.stdout.flush()
 
     def tick(self, progress: str) -> None:
@@ -66,7 +62,7 @@ class Lines:
     def __exit__(self, *_error: object) -> None:
         pass
 
-    def _print(self, moment: str, server: str, cells: Sequence[str], note: str) -> None:
+    def _print(self, when: str, server: str, cells: Sequence[str], note: str) -> None:
         numbers = "".join(f" {cell:>{WIDTH}}" for cell in cells)
-        line = f"{moment:<{_TIME_WIDTH}} {server:<{self._server_width}}{numbers}  {note}"
+        line = f"{when:<{_TIME_WIDTH}} {server:<{self._server_width}}{numbers}  {note}"
         sys.stdout.write(f"{line.rstrip()}\n")

@@ -11,10 +11,9 @@ from rich.text import Text
 from exporter.health.findings.shape import Severity
 from exporter.health.thresholds import Thresholds
 from exporter.watch.rows import Row
-from exporter.watch.shown import WIDTH, Shown, fitting, state, text
+from exporter.watch.shown import STATE_WIDTH, WIDTH, Shown, fitting, moment, state, text
 
 _STYLES = {None: "", Severity.INFO: "", Severity.WARNING: "yellow", Severity.CRITICAL: "bold red"}
-_STATE_WIDTH = 14
 
 
 class LiveTable:
@@ -29,8 +28,11 @@ class LiveTable:
         self._live = Live(console=self._console, auto_refresh=False, get_renderable=self._whole)
 
     def show(self, rows: Sequence[Row]) -> None:
-        """Show rows in place of the last ones."""
+        """Show rows in place of the last ones, and above them for good what happened."""
         self._rows = rows
+        for row in rows:
+            if row.event:
+                self._console.print(Text(f"{moment(row)} {row.server}: {state(row)} {row.detail}"))
         self._live.refresh()
 
     def tick(self, progress: str) -> None:
@@ -50,7 +52,7 @@ class LiveTable:
 
     def _table(self) -> Table:
         server_width = max((len(row.server) for row in self._rows), default=0)
-        columns = fitting(self._console.width - server_width - _STATE_WIDTH)
+        columns = fitting(self._console.width - server_width - STATE_WIDTH)
         table = Table(box=None, padding=(0, 0, 0, 1), collapse_padding=True, pad_edge=False)
         table.add_column("server", no_wrap=True)
         for shown in columns:

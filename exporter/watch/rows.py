@@ -88,10 +88,15 @@ class Rows:
             server=address,
             up=track.up,
             reason="" if track.up else sight.state.reason,
-            detail="" if track.up else sight.state.detail,
+            detail="" if track.up else _printable(sight.state.detail),
             event=event,
             figures=figures(measured),
         )
+
+
+def _printable(text: str) -> str:
+    """Return a text on one line, whatever a server has put into it."""
+    return text if text.isprintable() else text.encode("unicode_escape").decode()
 
 
 def _event(track: _Track, now: Snapshot | None) -> Event:

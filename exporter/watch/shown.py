@@ -1,6 +1,7 @@
 """What of the figures is shown in a terminal, how, and when it is worrying."""
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 
 import msgspec
 
@@ -92,6 +93,8 @@ SHOWN = (
 )
 WIDTH = 6
 """Of each column, without the blank before it."""
+STATE_WIDTH = 14
+"""Room for most of what is said of a server besides its figures."""
 
 
 def fitting(width: int) -> Sequence[Shown]:
@@ -110,3 +113,8 @@ def text(shown: Shown, row: Row) -> str:
 def state(row: Row) -> str:
     """Return what is to be said of a server besides its figures."""
     return row.event if row.up else f"down: {row.reason}"
+
+
+def moment(row: Row) -> str:
+    """Return the time of a row as the clock on the wall has it."""
+    return datetime.fromtimestamp(row.time).astimezone().strftime("%H:%M:%S")

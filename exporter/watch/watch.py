@@ -5,7 +5,9 @@ import math
 import time
 from datetime import timedelta
 
-from exporter.configuration import Configuration
+import msgspec
+
+from exporter.configuration import Configuration, Server
 from exporter.observation.observer import Observer
 from exporter.watch.display import Display
 from exporter.watch.pace import Waiting, ticks
@@ -17,6 +19,9 @@ _PING_SECONDS = 0.05
 """Between round trips to a server."""
 _MARGIN_SECONDS = 0.2
 """What is left of an interval when a look has used up its time."""
+_SECTIONS = frozenset({"stats", "proxy"})
+_COLLECTORS = frozenset({"process"})
+"""What the figures come from: a look should cost a server under test as little as it can."""
 
 
 class Watch:
@@ -35,7 +40,7 @@ class Watch:
     ) -> None:
         self.accounts = Accounts()
         self.waiting = Waiting(self._tell_progress)
-        self._configuration = configuration
+        self._configuration = _lean(configuration)
         self._interval = interval
         self._count = count
         self._display = display
@@ -64,6 +69,22 @@ class Watch:
         if self._count is not None:
             told += f", {_clock(max(0.0, self._count * self._interval - elapsed))} left"
         self._display.tick(f"{told}; Ctrl-C ends the watch")
+
+
+def _lean(configuration: Configuration) -> Configuration:
+    """Return a configuration that reads only what the figures need."""
+    replace = msgspec.structs.replace
+
+    def lean(server: Server) -> Server:
+        sections = tuple(name for name in server.module.sections if name in _SECTIONS)
+        return replace(server, module=replace(server.module, sections=sections))
+
+    host = configuration.host
+    return replace(
+        configuration,
+        servers=tuple(map(lean, configuration.servers)),
+        host=replace(host, collectors=host.collectors & _COLLECTORS),
+    )
 
 
 def _clock(seconds: float) -> str:
