@@ -6,8 +6,13 @@ import msgspec
 
 from exporter.errors import ConfigurationError
 from exporter.health.thresholds import Thresholds
-from exporter.watch.columns import COLUMNS, GETS, HIT_RATIO, PING_P50, PING_P99, THROUGHPUT
+from exporter.watch.columns import COLUMNS, GETS, HIT_RATIO, PING_P50, PING_P99, THROUGHPUT, Column
 from exporter.watch.statistics import Run
+
+
+def _mean(run: Run, figure: str) -> float:
+    """Return the mean of a figure, 0 where it is not known."""
+    return run.figures[figure].mean if figure in run.figures else 0.0
 
 
 class _Judged(msgspec.Struct, frozen=True):
@@ -19,15 +24,15 @@ class _Judged(msgspec.Struct, frozen=True):
 
 
 def _busy(thresholds: Thresholds, before: Run, _now: Run) -> bool:
-    return mean(before, THROUGHPUT) > thresholds.decline_floor
+    return _mean(before, THROUGHPUT) > thresholds.decline_floor
 
 
 def _asked(thresholds: Thresholds, before: Run, now: Run) -> bool:
-    return min(mean(before, GETS), mean(now, GETS)) > thresholds.hit_rate.floor
+    return min(_mean(before, GETS), _mean(now, GETS)) > thresholds.hit_rate.floor
 
 
 def _slow(figure: str) -> Callable[[Thresholds, Run, Run], bool]:
-    return lambda thresholds, _before, now: mean(now, figure) > thresholds.latency.floor
+    return lambda thresholds, _before, now: _mean(now, figure) > thresholds.latency.floor
 
 
 # The same terms as the alerts that compare with a week ago: health/rules/traffic.py.
@@ -40,11 +45,12 @@ _JUDGED = (
 
 
 class Change(msgspec.Struct, frozen=True):
-    """A figure of a server, before and now."""
+    """The mean of a figure of a server, before and now."""
 
     name: str
     before: float
-    now: float
+    now: float | None
+    """None when it is not known any more."""
     ratio: float | None
     """Now to before; None when it was 0 before."""
     worse: bool
@@ -55,43 +61,49 @@ def partners(baseline: Mapping[str, Run], servers: list[str]) -> dict[str, Run]:
     """Return the earlier run of each server that has one.
 
     Servers are known by their address; one alone is compared with one alone, whatever it is called.
-    Raises ConfigurationError when none has an earlier run.
+    Raises ConfigurationError when none has an earlier run in which something was measured.
     """
     if len(baseline) == len(servers) == 1:
-        return dict(zip(servers, baseline.values(), strict=True))
-    found = {server: baseline[server] for server in servers if server in baseline}
+        found = dict(zip(servers, baseline.values(), strict=True))
+    else:
+        found = {server: baseline[server] for server in servers if server in baseline}
     if not found:
         raise ConfigurationError(
             f"--baseline: has none of the servers that are watched, but {', '.join(baseline)}:"
             " watch one of these, or compare a file of one server with one server"
         )
+    if not any(THROUGHPUT in run.figures for run in found.values()):
+        raise ConfigurationError(
+            f"--baseline: nothing was measured in it of {', '.join(found)}: use that of a run in"
+            " which the server answered"
+        )
     return found
 
 
 def changes(before: Run, now: Run, thresholds: Thresholds) -> list[Change]:
-    """Return the figures that both runs have."""
-    judged = {one.name: one for one in _JUDGED}
-    found = []
-    for column in COLUMNS:
-        if column.name not in before.figures or column.name not in now.figures:
-            continue
-        old, new = mean(before, column.name), mean(now, column.name)
-        ratio = new / old if old else None
-        judge = judged.get(column.name)
-        worse = (
-            judge is not None
-            and ratio is not None
-            and _declined(ratio, thresholds.decline, more_is_better=column.more_is_better)
-            and judge.says_something(thresholds, before, now)
-        )
-        found.append(Change(column.name, old, new, ratio, worse))
-    return found
+    """Return how the figures of the earlier run have changed."""
+    return [
+        _change(column, before, now, thresholds)
+        for column in COLUMNS
+        if column.name in before.figures
+    ]
 
 
-def mean(run: Run, figure: str) -> float:
-    """Return the mean of a figure, 0 where it is not known."""
-    return run.figures[figure].mean if figure in run.figures else 0.0
+def _change(column: Column, before: Run, now: Run, thresholds: Thresholds) -> Change:
+    old = before.figures[column.name].mean
+    if column.name not in now.figures:
+        return Change(column.name, old, None, None, worse=False)
+    new = now.figures[column.name].mean
+    ratio = new / old if old else None
+    judged = next((one for one in _JUDGED if one.name == column.name), None)
+    worse = (
+        judged is not None
+        and ratio is not None
+        and _declined(column, ratio, thresholds.decline)
+        and judged.says_something(thresholds, before, now)
+    )
+    return Change(column.name, old, new, ratio, worse)
 
 
-def _declined(ratio: float, decline: float, *, more_is_better: bool) -> bool:
-    return ratio < 1 - decline if more_is_better else ratio > 1 + decline
+def _declined(column: Column, ratio: float, decline: float) -> bool:
+    return ratio < 1 - decline if column.more_is_better else ratio > 1 + decline

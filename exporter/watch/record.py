@@ -70,7 +70,8 @@ class Record:
         if not complete:
             os.ftruncate(self._file, self._length)
             raise ExporterError(
-                f"--csv: {self._path}: cannot be written: {why}: what stands in it is good"
+                f"--csv: {self._path}: cannot be written any more: {why}: its lines up to here"
+                " are good"
             )
         self._length += len(data)
 
@@ -87,19 +88,20 @@ def read_baseline(path: Path) -> list[Row]:
 
     Raises ConfigurationError, which names the line and the column.
     """
-    line = 0
+    line = 1
     try:
         with path.open(encoding="utf-8", newline="") as file:
             lines = csv.reader(file, strict=True)
             header = next(lines, [])
-            line = lines.line_num
             _check_header(header)
             rows = []
             for cells in lines:
                 line = lines.line_num
                 rows.append(_row(_by_column(header, cells)))
-    except (_CellError, csv.Error) as error:
+    except _CellError as error:
         raise _refusal(f"{path}: line {line}, {error}") from error
+    except csv.Error as error:
+        raise _refusal(f"{path}: line {line + 1}: {error}") from error
     except UnicodeDecodeError as error:
         raise _refusal(f"{path}: is not UTF-8 text") from error
     except (OSError, ValueError) as error:
@@ -135,8 +137,9 @@ def _row(cells: dict[str, str]) -> Row:
     if not cells["server"]:
         raise _CellError("server", "is empty")
     if cells["event"] not in set(Event):
-        raise _CellError("event", f"{cells['event']!r} is none of {', '.join(Event)}".rstrip())
-    known = {name: _number(name, cells[name]) for name in FIGURES if cells.get(name)}
+        known = ", ".join(filter(None, Event))
+        raise _CellError("event", f"{cells['event']!r} is none of {known}")
+    figures = {name: _number(name, cells[name]) for name in FIGURES if cells.get(name)}
     return Row(
         time=_time(cells["time"]),
         elapsed=_number("elapsed_seconds", cells["elapsed_seconds"]),
@@ -144,7 +147,7 @@ def _row(cells: dict[str, str]) -> Row:
         up=cells["state"] == "up",
         reason=cells["reason"],
         event=Event(cells["event"]),
-        figures=known,
+        figures=figures,
     )
 
 

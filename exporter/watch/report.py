@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from exporter.health.thresholds import Thresholds
 from exporter.watch.columns import THROUGHPUT
 from exporter.watch.comparison import Change, changes
+from exporter.watch.shown import UNKNOWN
 from exporter.watch.statistics import Run
 
 _NAME = 34
@@ -29,29 +30,34 @@ def comparison(
     before: Mapping[str, Run], now: Mapping[str, Run], thresholds: Thresholds
 ) -> tuple[list[str], bool]:
     """Return the lines that compare each server with an earlier run, and whether one is worse."""
-    lines, worse = [], []
+    lines: list[str] = []
+    worse: list[str] = []
     for server, run in now.items():
-        if server not in before:
-            lines += ["", f"{server}: is not in the baseline"]
-            continue
-        lines += ["", f"{server} against {before[server].server} in the baseline:"]
-        if THROUGHPUT not in run.figures:
-            lines.append("  nothing was measured now")
-            worse.append(f"{server}: nothing was measured")
-            continue
-        found = changes(before[server], run, thresholds)
-        lines.append(_line("mean", "before", "now", "change"))
-        lines += [_changed(change) for change in found]
-        worse += [f"{server}: {one.name} {_percent(one)}" for one in found if one.worse]
-    limit = f"{thresholds.decline:.0%}".replace("%", " %")
-    verdict = (
-        f"worse than the baseline: {', '.join(worse)}"
-        if worse
-        else (
-            f"throughput, hit rate and latency are not worse than the baseline by more than {limit}"
-        )
-    )
+        told, found = _compared(server, before.get(server), run, thresholds)
+        lines += ["", *told]
+        worse += [f"{server}: {', '.join(found)}"] if found else []
+    if worse:
+        verdict = f"worse than the baseline: {'; '.join(worse)}"
+    else:
+        limit = f"{thresholds.decline * 100:g} %"
+        verdict = f"throughput, hit rate and latency are at most {limit} worse than the baseline"
     return [*lines, "", verdict], bool(worse)
+
+
+def _compared(
+    server: str, before: Run | None, now: Run, thresholds: Thresholds
+) -> tuple[list[str], list[str]]:
+    """Return the lines about one server, and what is worse."""
+    if before is None:
+        return [f"{server}: is not in the baseline"], []
+    title = f"{server} against {before.server} in the baseline:"
+    if THROUGHPUT not in before.figures:
+        return [title, "  nothing was measured then"], []
+    if THROUGHPUT not in now.figures:
+        return [title, "  nothing was measured now"], ["nothing was measured"]
+    found = changes(before, now, thresholds)
+    lines = [title, _line("mean", "before", "now", "change"), *map(_changed, found)]
+    return lines, [f"{one.name} {_change(one)}" for one in found if one.worse]
 
 
 def number(value: float) -> str:
@@ -76,13 +82,14 @@ def _course(run: Run) -> str:
 
 
 def _line(name: str, *cells: str) -> str:
-    return f"  {name:<{_NAME}}" + "".join(f"{cell:>{_NUMBER}}" for cell in cells)
+    return (f"  {name:<{_NAME}}" + "".join(f"{cell:>{_NUMBER}}" for cell in cells)).rstrip()
 
 
 def _changed(change: Change) -> str:
+    now = UNKNOWN if change.now is None else number(change.now)
     mark = "  worse" if change.worse else ""
-    return _line(change.name, number(change.before), number(change.now), _percent(change)) + mark
+    return _line(change.name, number(change.before), now, _change(change)) + mark
 
 
-def _percent(change: Change) -> str:
-    return "" if change.ratio is None else f"{change.ratio - 1:+.1%}".replace("%", " %")
+def _change(change: Change) -> str:
+    return "" if change.ratio is None else f"{(change.ratio - 1) * 100:+.1f} %"
