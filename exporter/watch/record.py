@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 
 from exporter.errors import ConfigurationError, ExporterError
@@ -183,9 +184,7 @@ def _cells(row: Row) -> list[str]:
 
 def _number_text(value: float | None) -> str:
     """Return a number without an exponent, which not every reader of CSV takes for a number."""
-    if value is None:
-        return ""
-    return f"{value:.9f}".rstrip("0").rstrip(".")
+    return "" if value is None else f"{Decimal(f'{value:.12g}'):f}"
 
 
 def _why(error: OSError | ValueError) -> str:

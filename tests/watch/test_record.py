@@ -72,7 +72,8 @@ def test_what_is_not_known_is_empty(path: Path, record: Record) -> None:
         (123456789012.0, "123456789012"),
         (0.5, "0.5"),
         (0.000012345, "0.000012345"),
-        (1 / 3, "0.333333333"),
+        (1 / 3, "0.333333333333"),
+        (1.5e-9, "0.0000000015"),
     ],
 )
 def test_numbers_have_no_exponent(path: Path, record: Record, value: float, text: str) -> None:
