@@ -64,7 +64,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         text = re.sub(r"^argument (\S+):", r"\1:", message)
-        raise SystemExit(_fail(f"{text} (see {PROGRAM} --help)", USAGE_ERROR))
+        raise SystemExit(_fail(f"{text} (see {self.prog} --help)", USAGE_ERROR))
 
 
 def _serve(arguments: list[str]) -> int:

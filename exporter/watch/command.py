@@ -140,7 +140,7 @@ def _conclude(watch: Watch, before: dict[str, Run], configuration: Configuration
 
 def _check_answers(runs: dict[str, Run]) -> None:
     if not runs:
-        raise ExporterError("nothing was measured: the watch ended before its first interval")
+        raise ExporterError("nothing was measured: the watch ended before its first interval did")
     if all(run.down == run.intervals for run in runs.values()):
         reasons = "; ".join(f"{run.server}: {run.reason}" for run in runs.values())
         raise ExporterError(f"no server answered: {reasons}")

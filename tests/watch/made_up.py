@@ -4,6 +4,7 @@ from exporter.errors import Reason
 from exporter.health.snapshot import Labels, Snapshot
 from exporter.memcached.member import State
 from exporter.observation.observer import Look, Sight
+from exporter.watch.columns import Figures
 from exporter.watch.rows import Event, Row
 from tests.health.made_up import GET_HITS, GET_MISSES, SETS, snapshot
 
@@ -43,9 +44,11 @@ def row(
     *,
     up: bool = True,
     event: Event = Event.NONE,
-    **figures: float,
+    told: Figures | None = None,
+    **more: float,
 ) -> Row:
     """Return a row with these figures, over an interval of 5 seconds if they do not say it."""
-    told = {"interval_seconds": 5.0, **figures} if up else figures
+    interval = {"interval_seconds": 5.0} if up else {}
+    figures = {**interval, **(told or {}), **more}
     reason = "" if up else "refused"
-    return Row(START + elapsed, elapsed, server, up, reason=reason, event=event, figures=told)
+    return Row(START + elapsed, elapsed, server, up, reason=reason, event=event, figures=figures)

@@ -17,6 +17,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Self
 
 import pymemcache  # type: ignore[import-untyped]
 import pyte
@@ -58,7 +59,7 @@ class Load:
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run)
 
-    def __enter__(self) -> "Load":
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
@@ -191,7 +192,8 @@ class Terminal:
             stdout=theirs,
             stderr=theirs,
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            # One call of the kernel, so that Ctrl-C finds the process.
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509
             env=os.environ | {"TERM": "xterm-256color"} | environment,
         )
         os.close(theirs)

@@ -20,10 +20,10 @@ BEFORE = {
 }
 
 
-def run_of(server: str = ADDRESS, **changed: float | None) -> Run:
+def run_of(server: str = ADDRESS, /, **changed: float | None) -> Run:
     """Return a run with the figures of ``BEFORE``, some changed or left out."""
     told = {name: value for name, value in (BEFORE | changed).items() if value is not None}
-    return Accounts([row(server=server, **told)]).runs()[server]
+    return Accounts([row(server=server, told=told)]).runs()[server]
 
 
 def worse(before: Run, now: Run, thresholds: Thresholds | None = None) -> list[str]:

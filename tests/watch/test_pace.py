@@ -106,7 +106,7 @@ def test_progress_is_told_while_waiting(monkeypatch: pytest.MonkeyPatch) -> None
         clock.now += seconds
 
     monkeypatch.setattr(pace, "time", clock)
-    monkeypatch.setattr(pace.signal, "sigtimedwait", sigtimedwait)
+    monkeypatch.setattr(signal, "sigtimedwait", sigtimedwait)
     assert Waiting(lambda: told.append(clock.now))(1002.5)
     assert told == [1000.0, 1001.0, 1002.0]
     assert waits == [1.0, 1.0, 0.5]

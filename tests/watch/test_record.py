@@ -38,7 +38,7 @@ def figure_of(name: str) -> float:
 def complete() -> Row:
     """Return a row in which all is known."""
     figures = {column.name: figure_of(column.name) for column in COLUMNS}
-    return row(12.5, "/run/a, b.sock", event=Event.RESTART, **figures)
+    return row(12.5, "/run/a, b.sock", event=Event.RESTART, told=figures)
 
 
 def test_a_row_is_a_line(path: Path, record: Record) -> None:
@@ -207,4 +207,4 @@ def test_columns_of_a_later_release_are_ignored(path: Path) -> None:
     cells = [*GOOD, *("1" for _ in names[6:])]
     path.write_text(",".join([*names, "wonders"]) + "\n" + ",".join([*cells, "x"]) + "\n")
     (read,) = read_baseline(path)
-    assert read.figures == {name: 1.0 for name in names[6:]}
+    assert read.figures == dict.fromkeys(names[6:], 1.0)

@@ -1,10 +1,12 @@
 """Rows have what happened between two looks, and nothing that is made up."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from exporter.errors import Reason
 from exporter.health.findings.view import Pings
-from exporter.health.snapshot import Snapshot
+from exporter.health.snapshot import Labels, Snapshot
 from exporter.memcached.member import State
 from exporter.observation.observer import Look, Sight
 from exporter.watch import rows as module
@@ -47,9 +49,11 @@ def test_other_commands_have_a_column() -> None:
     kinds = ("delete", "touch", "incr", "decr", "cas")
 
     def counted(taken: float, **counts: float) -> Snapshot:
-        commands = {(("command", name), ("status", "hit")): counts[name] for name in kinds}
-        flushes = {(("command", "flush"), ("status", "attempt")): counts["flush"]}
-        return Snapshot({"memcached_commands_total": commands | flushes}, taken)
+        commands: dict[Labels, float] = {
+            (("command", name), ("status", "hit")): counts[name] for name in kinds
+        }
+        commands[("command", "flush"), ("status", "attempt")] = counts["flush"]
+        return Snapshot({"memcached_commands_total": commands}, taken)
 
     before = counted(0.0, delete=0, touch=0, incr=0, decr=0, cas=0, flush=0)
     now = counted(2.0, delete=2, touch=4, incr=6, decr=8, cas=100, flush=10)
@@ -62,12 +66,11 @@ def test_other_commands_have_a_column() -> None:
 
 def test_time_comes_from_the_look(monkeypatch: pytest.MonkeyPatch) -> None:
     """The time of a row is when its look began, by both clocks, though the look took long."""
+    clock = SimpleNamespace(time=lambda: START + 3.5, monotonic=lambda: 103.5)
+    monkeypatch.setattr(module, "time", clock)
     rows = Rows(no_pings)
-    monkeypatch.setattr(module.time, "time", lambda: START + 3.5)
-    monkeypatch.setattr(module.time, "monotonic", lambda: 103.5)
     assert [row.elapsed for row in rows.of(look(server(103.0), 103.0))] == [0.0]
-    monkeypatch.setattr(module.time, "time", lambda: START + 9.0)
-    monkeypatch.setattr(module.time, "monotonic", lambda: 109.0)
+    clock.time, clock.monotonic = lambda: START + 9.0, lambda: 109.0
     (row,) = rows.of(look(server(108.9), 108.0))
     assert (row.time, row.elapsed) == (START + 8.0, 5.0)
 

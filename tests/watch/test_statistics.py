@@ -2,9 +2,9 @@
 
 import pytest
 
-from exporter.watch.statistics import Accounts, Run
 from exporter.watch.columns import COLUMNS
 from exporter.watch.rows import Event, Row
+from exporter.watch.statistics import Accounts, Run
 from tests.watch.made_up import ADDRESS, row
 
 

@@ -1,6 +1,7 @@
 """What a user sees: the live table in a terminal, or lines where that cannot be."""
 
 import re
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -150,7 +151,7 @@ def test_the_table_is_not_loaded_without_a_terminal(memcached: Servers) -> None:
         f"main(['watch', '--interval=200ms', '--duration=200ms', '{memcached().address}']);"
         "sys.exit('exporter.watch.live' in sys.modules)"
     )
-    done = support.subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
