@@ -177,6 +177,12 @@ def total(rows: list[dict[str, str]], rate: str) -> float:
     )
 
 
+def _environment() -> dict[str, str]:
+    """Return the environment without what overrules the terminal, which test runners set."""
+    overruling = {"COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE"}
+    return {name: value for name, value in os.environ.items() if name not in overruling}
+
+
 class Terminal:
     """A watch in a terminal of its own, with what its user sees."""
 
@@ -194,7 +200,7 @@ class Terminal:
             start_new_session=True,
             # One call of the kernel, so that Ctrl-C finds the process.
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509
-            env=os.environ | {"TERM": "xterm-256color"} | environment,
+            env=_environment() | {"TERM": "xterm-256color"} | environment,
         )
         os.close(theirs)
 

@@ -1,6 +1,5 @@
 """Looks come at a steady pace, as many as were asked for, until a signal."""
 
-import os
 import signal
 from collections.abc import Callable
 
@@ -82,7 +81,7 @@ def test_without_a_count_there_is_no_end(clock: Clock) -> None:
 def test_a_signal_ends_the_wait() -> None:
     """It is remembered, and no interval comes after it."""
     with held_signals():
-        os.kill(os.getpid(), signal.SIGTERM)
+        signal.raise_signal(signal.SIGTERM)
         waiting = Waiting(lambda: None)
         assert list(ticks(3600.0, None, waiting)) == [0]
     assert waiting.signal is signal.SIGTERM
@@ -91,8 +90,8 @@ def test_a_signal_ends_the_wait() -> None:
 def test_signals_that_came_too_late_do_no_harm() -> None:
     """A second Ctrl-C while the summary is printed does not end the program."""
     with held_signals():
-        os.kill(os.getpid(), signal.SIGINT)
-        os.kill(os.getpid(), signal.SIGTERM)
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGTERM)
     assert not {signal.SIGINT, signal.SIGTERM} & signal.sigpending()
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
