@@ -103,6 +103,8 @@ def _configuration(flags: dict[str, Any]) -> Configuration:
             "there is no server to watch, since those of discovery are not watched: name servers"
             " as arguments"
         )
+    if configuration.discovery and not flags["ADDRESS"]:
+        sys.stderr.write("servers that discovery finds are not watched, only those in the file\n")
     log = configuration.log
     configure(log if flags["log.level"] else msgspec.structs.replace(log, level="error"))
     return configuration

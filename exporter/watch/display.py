@@ -1,6 +1,5 @@
 """Where the rows go while the watch is on: plain lines, or the live table of a terminal."""
 
-import itertools
 import shutil
 import sys
 from collections.abc import Sequence
@@ -38,11 +37,12 @@ class Lines:
         used = _TIME_WIDTH + 1 + self._server_width + STATE_WIDTH
         self._columns = fitting(width - used)
         self._until_header = 0
-        self._looks = itertools.count()
+        self._begun = False
 
     def show(self, rows: Sequence[Row]) -> None:
-        """Print the rows of an interval; there is none before the first look."""
-        if next(self._looks) == 0:
+        """Print the rows of an interval; none ends with the first look."""
+        if not self._begun:
+            self._begun = True
             return
         if self._until_header <= 0:
             self._print("time", "server", [shown.title for shown in self._columns], "")

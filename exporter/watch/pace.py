@@ -38,6 +38,9 @@ class Waiting:
 
     def __init__(self, tick: Callable[[], None]) -> None:
         self._tick = tick
+        # What runs under nohup outlives its terminal.
+        hang_up = signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN
+        self._signals = SIGNALS if hang_up else SIGNALS[:-1]
         self.signal: signal.Signals | None = None
         """What ended the watch."""
 
@@ -46,7 +49,7 @@ class Waiting:
         while True:
             self._tick()
             left = max(0.0, moment - time.monotonic())
-            told = signal.sigtimedwait(SIGNALS, min(left, _TICK_SECONDS))
+            told = signal.sigtimedwait(self._signals, min(left, _TICK_SECONDS))
             if told:
                 self.signal = signal.Signals(told.si_signo)
                 return False

@@ -175,6 +175,21 @@ def test_a_signal_ends_the_watch_in_order(
     assert len(re.findall(rf"^\d\d:\d\d:\d\d {server.address} ", output, re.MULTILINE)) == len(rows)
 
 
+def test_nohup_outlives_its_terminal(memcached: Servers, watching: Watches) -> None:
+    """SIGHUP is ignored where it was before, as nohup has it."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        watch = watching(SHORT, memcached().address)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    watch.wait_for_rows(2)
+    watch.process.send_signal(signal.SIGHUP)
+    watch.wait_for_rows(3)
+    status, output, _ = watch.end()
+    assert status == 0
+    assert "ended by SIGINT" in output
+
+
 def test_a_duration_has_its_number_of_intervals(memcached: Servers, tmp_path: Path) -> None:
     """One row each, in the order of time, which is that of the clock on the wall."""
     path, before = tmp_path / "run.csv", datetime.now(UTC)

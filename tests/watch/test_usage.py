@@ -77,6 +77,22 @@ def test_discovered_servers_are_not_watched(fails: Callable[..., str], tmp_path:
     )
 
 
+def test_servers_that_are_left_out_are_told(
+    memcached: Callable[..., Memcached], tmp_path: Path
+) -> None:
+    """A file with both kinds has some servers to watch, but not all; who names them knows."""
+    config, server = tmp_path / "exporter.yml", memcached()
+    config.write_text(
+        f"servers: [{{address: {server.address}}}]\n"
+        "discovery: {dns: [{name: cache.example, type: A, port: 11211}]}\n"
+    )
+    arguments = ("--interval=200ms", "--duration=200ms", f"--config.file={config}")
+    done = run(*arguments)
+    told = "servers that discovery finds are not watched, only those in the file\n"
+    assert (done.returncode, done.stderr) == (0, told)
+    assert run(*arguments, server.address).stderr == ""
+
+
 def test_a_baseline_that_does_not_fit_leaves_no_file(
     fails: Callable[..., str], memcached: Callable[..., Memcached], tmp_path: Path
 ) -> None:
