@@ -40,7 +40,7 @@ def comparison(
         verdict = f"worse than the baseline: {'; '.join(worse)}"
     else:
         limit = f"{thresholds.decline * 100:g} %"
-        verdict = f"throughput, hit rate and latency are at most {limit} worse than the baseline"
+        verdict = f"not worse than the baseline: no decline of more than {limit} that counts"
     return [*lines, "", verdict], bool(worse)
 
 
