@@ -1,4 +1,4 @@
-"""Flags of `serve`: what they are, and how they lie over the configuration file."""
+"""Flags: what they are, and how they lie over the configuration file."""
 
 import argparse
 from collections.abc import Callable
@@ -31,6 +31,7 @@ _KEYS = {
     "path.procfs": "host.procfs",
     "path.sysfs": "host.sysfs",
     "metrics.legacy_names": "metrics.legacy_names",
+    "metrics.findings": "metrics.findings",
     "web.listen_address": "web.listen",
     "web.telemetry_path": "web.telemetry_path",
     "web.scrape_path": "web.scrape_path",
@@ -47,20 +48,75 @@ _ENABLE_TLS = "memcached.tls.enable"
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
-    """Declare the flags."""
+    """Declare the flags of `serve`."""
     add = parser.add_argument
     add(
         "--memcached.address",
         action="append",
         metavar="ADDRESS",
-        type=_checked(parse_address),
+        type=checked(parse_address),
         help="a server to read: host[:port], [v6][:port], /path or unix:/path; repeat it for more"
         " (default localhost:11211)",
     )
+    add_reading_flags(parser)
+    add(
+        "--memcached.pid-file",
+        metavar="FILE",
+        help="file with the process number of the one server, if that runs on this host (it is"
+        " found without, unless it is behind address translation)",
+    )
+    add(
+        "--metrics.legacy-names",
+        action="store_true",
+        help="add the official exporter's misnamed families; the text format only",
+    )
+    add(
+        "--metrics.findings",
+        action="store_true",
+        help="add memcached_finding: what is not as it should be, judged once a minute",
+    )
+    add(
+        "--web.listen-address",
+        action="append",
+        metavar="ADDRESS",
+        type=checked(parse_listen_address),
+        help="where to serve: :port, host:port or [v6]:port; repeat it for more (default :9150)",
+    )
+    add("--web.telemetry-path", metavar="PATH", help="path of the metrics (default /metrics)")
+    add("--web.scrape-path", metavar="PATH", help="path to read one target (default /scrape)")
+    add(
+        "--web.enable-lifecycle",
+        action="store_true",
+        help="reload the configuration upon POST /-/reload, as upon SIGHUP",
+    )
+    add(
+        "--web.external-url",
+        metavar="URL",
+        help="where clients reach the exporter, for /sd and links (default: as they call it)",
+    )
+    add("--web.config.file", metavar="FILE", help="TLS, client certificates, passwords (YAML)")
+    add("--log.format", choices=["logfmt", "json"], help="(default logfmt)")
+
+
+def add_addresses(parser: argparse.ArgumentParser) -> None:
+    """Declare addresses of servers as the arguments of a command that looks at them."""
+    parser.add_argument(
+        "memcached.address",
+        nargs="*",
+        metavar="ADDRESS",
+        type=checked(parse_address),
+        help="a server: host[:port], [v6][:port], /path or unix:/path (default those of the"
+        " configuration file, else localhost:11211)",
+    )
+
+
+def add_reading_flags(parser: argparse.ArgumentParser) -> None:
+    """Declare what says how servers and the host are read."""
+    add = parser.add_argument
     add(
         "--memcached.timeout",
         metavar="DURATION",
-        type=_checked(parse_duration),
+        type=checked(parse_duration),
         help="longest time for one scrape of one server (default 1s)",
     )
     add(
@@ -68,12 +124,6 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="read `stats settings` also from remote memcached 1.6.9 to 1.6.39: only if none of"
         " them was started with -N, since the command kills such a server",
-    )
-    add(
-        "--memcached.pid-file",
-        metavar="FILE",
-        help="file with the process number of the one server, if that runs on this host (it is"
-        " found without, unless it is behind address translation)",
     )
     add("--memcached.tls.enable", action="store_true", help="speak TLS to the servers")
     add("--memcached.tls.ca-file", metavar="FILE", help="certificates to trust (default system's)")
@@ -97,34 +147,8 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     )
     add("--path.procfs", metavar="DIR", help="where the host's /proc is mounted (default /proc)")
     add("--path.sysfs", metavar="DIR", help="where the host's /sys is mounted (default /sys)")
-    add(
-        "--metrics.legacy-names",
-        action="store_true",
-        help="add the official exporter's misnamed families; the text format only",
-    )
-    add(
-        "--web.listen-address",
-        action="append",
-        metavar="ADDRESS",
-        type=_checked(parse_listen_address),
-        help="where to serve: :port, host:port or [v6]:port; repeat it for more (default :9150)",
-    )
-    add("--web.telemetry-path", metavar="PATH", help="path of the metrics (default /metrics)")
-    add("--web.scrape-path", metavar="PATH", help="path to read one target (default /scrape)")
-    add(
-        "--web.enable-lifecycle",
-        action="store_true",
-        help="reload the configuration upon POST /-/reload, as upon SIGHUP",
-    )
-    add(
-        "--web.external-url",
-        metavar="URL",
-        help="where clients reach the exporter, for /sd and links (default: as they call it)",
-    )
-    add("--web.config.file", metavar="FILE", help="TLS, client certificates, passwords (YAML)")
     add("--config.file", metavar="FILE", type=_file, help="configuration file (YAML)")
     add("--log.level", choices=["debug", "info", "warn", "error"], help="(default info)")
-    add("--log.format", choices=["logfmt", "json"], help="(default logfmt)")
 
 
 def _file(text: str) -> Path:
@@ -133,7 +157,7 @@ def _file(text: str) -> Path:
     return Path(text)
 
 
-def _checked(parse: Callable[[str], object]) -> Callable[[str], str]:
+def checked(parse: Callable[[str], object]) -> Callable[[str], str]:
     """Return a check for argparse: the text is kept, its meaning comes with the configuration."""
 
     def check(text: str) -> str:
@@ -153,7 +177,7 @@ def configuration_of(flags: dict[str, Any]) -> Configuration:
     given = {
         flag: value
         for flag, value in flags.items()
-        if flag in _KEYS and value is not None and value is not False
+        if flag in _KEYS and value not in (None, False, [])
     }
 
     def place(key_path: str) -> str:
@@ -170,8 +194,8 @@ def configuration_of(flags: dict[str, Any]) -> Configuration:
         for section in sections:
             target = target.setdefault(section, {})
         target[key] = [{"address": text} for text in value] if key == "servers" else value
-    if flags["memcached.pid_file"]:
-        _point_at_process(document, flags["memcached.pid_file"])
+    if pid_file := flags.get("memcached.pid_file"):
+        _point_at_process(document, pid_file)
     return build(convert(document, place), place)
 
 

@@ -69,6 +69,7 @@ def build(file: ConfigFile, place: Place) -> Configuration:
         modules=modules,
         allow=_allow(file.scrape.allow, place),
         legacy_names=file.metrics.legacy_names,
+        findings=file.metrics.findings,
         host=_host(file.host, place),
         thresholds=_thresholds(file.thresholds, place),
         rules=Rules(

@@ -191,6 +191,8 @@ class Configuration(msgspec.Struct, frozen=True):
     allow: Allow
     legacy_names: bool
     """True to add the official exporter's misnamed families."""
+    findings: bool
+    """True to export what is not as it should be."""
     host: HostSettings
     thresholds: Thresholds
     """Beyond which numbers something is wrong."""

@@ -33,6 +33,8 @@ def size(number: float) -> str:
 
 def time(seconds: float) -> str:
     """Return a time in seconds: ``3 d``, ``2 h``, ``30 min``, ``5 s`` or ``0.25 ms``."""
+    if not seconds:
+        return "0 s"
     for least, unit, name in _TIMES:
         if seconds >= least:
             return f"{amount(seconds / unit)} {name}"

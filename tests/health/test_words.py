@@ -32,6 +32,7 @@ def test_sizes(number: float, text: str) -> None:
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [
+        (0, "0 s"),
         (0.00025, "0.25 ms"),
         (0.9, "900 ms"),
         (5, "5 s"),
