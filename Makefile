@@ -1,19 +1,20 @@
 # Every target sets up what it needs: a virtual environment in .venv with the locked packages,
 # and, for run, test, bench and soak, the missing Debian or Ubuntu packages (as root or with sudo).
 
-PYTHON_DIRS = exporter tests bench grafana
+PYTHON_DIRS = exporter tests bench demo grafana
 BIN = .venv/bin
 # Where Debian has ip and ethtool, which are not on everyone's PATH.
 export PATH := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test lint format dashboards mutate bench soak lock clean
+.PHONY: help run demo test lint format dashboards mutate bench soak lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  \1\t/p' Makefile | expand -t 12
 	@echo
 	@echo 'run takes   LISTEN=:9151, MEMCACHED=host:port, ARGS="more flags of the exporter"'
+	@echo 'demo takes  DEMO_ARGS="--fast --port 29150"'
 	@echo 'test takes  PYTEST_ARGS="-k words"'
 	@echo 'bench takes BENCH_ARGS, soak takes SOAK_ARGS="--minutes 8 --seed 7"'
 	@echo 'lock takes  LOCK_ARGS="--upgrade"'
@@ -25,6 +26,12 @@ help: ## list the targets
 run: ## run the exporter on :9150 with a memcached on 127.0.0.1:11211
 	@scripts/setup.sh run
 	@scripts/run.sh $(ARGS)
+
+demo: ## run memcached, traffic, exporter, Prometheus and Alertmanager, to look at
+	@scripts/need.sh memcached:memcached prometheus:prometheus \
+		prometheus-alertmanager:prometheus-alertmanager
+	@scripts/setup.sh dev
+	@$(BIN)/python -m demo $(DEMO_ARGS)
 
 test: ## run all tests
 	@scripts/need.sh memcached:memcached promtool:prometheus amtool:prometheus-alertmanager \

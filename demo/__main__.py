@@ -1,0 +1,82 @@
+"""Run the whole stack on loopback until Ctrl-C: ``python -m demo``.
+
+Three memcached servers, of which one is too small and one has too many clients, traffic on them,
+the exporter, Prometheus with the rules, and Alertmanager, whose notifications are printed.
+Exit status 0 after Ctrl-C or SIGTERM, 2 when a part could not start or has ended.
+"""
+
+import argparse
+import signal
+import sys
+import threading
+
+from bench.processes import HOST, CannotMeasureError
+from demo.load import SHAPES
+from demo.stack import DemoError, Ports, Stack, ports
+
+_FIRST_PORT = 19150
+
+
+def _tell(where: Ports, *, at_once: bool) -> None:
+    base = f"http://{HOST}:"
+    lines = [
+        f"Exporter:      {base}{where.exporter}/",
+        f"Prometheus:    {base}{where.prometheus}/alerts",
+        f"Alertmanager:  {base}{where.alertmanager}/",
+    ]
+    for shape, port in zip(SHAPES, where.servers, strict=True):
+        options = " ".join(shape.options)
+        lines.append(f"{'memcached:':14} {HOST}:{port}, {shape.name}: memcached {options}")
+    if not at_once:
+        lines.append("Alerts wait for minutes, as their rules say; --fast spares you the wait.")
+    print("\n".join(lines), "Stop with Ctrl-C.", sep="\n", flush=True)
+
+
+def _demo(first: int, interval: str, stopped: threading.Event, *, at_once: bool) -> None:
+    where = ports(first)
+    stack = Stack(where, interval, at_once=at_once)
+    with stack.ended():
+        for name in stack.start():
+            print(f"{name} runs", flush=True)
+            if stopped.is_set():
+                return
+        _tell(where, at_once=at_once)
+        while not stopped.wait(1):
+            stack.check()
+        print("Stopping", flush=True)
+
+
+def main() -> int:
+    """Run the demo."""
+    parser = argparse.ArgumentParser("python -m demo", description=__doc__, allow_abbrev=False)
+    parser.add_argument(
+        "--port",
+        type=int,
+        default=_FIRST_PORT,
+        metavar="N",
+        help="first of seven ports on loopback, 0 for any free ones (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--interval",
+        default="5s",
+        metavar="TIME",
+        help="from one scrape to the next, and between looks at the rules (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--fast", action="store_true", help="let alerts fire and be told of without their waits"
+    )
+    options = parser.parse_args()
+    # It only notes the wish: whatever starts at this moment is known when all are ended.
+    stopped = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: stopped.set())
+    try:
+        _demo(options.port, options.interval, stopped, at_once=options.fast)
+    except (DemoError, CannotMeasureError) as error:
+        print(f"demo: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

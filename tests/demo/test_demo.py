@@ -1,0 +1,207 @@
+"""``make demo`` for real: every part runs, alerts reach who is told, and nothing is left behind."""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlencode
+
+import pytest
+
+from demo.load import SHAPES
+from demo.stack import DemoError, ports
+from tests.processes import free_port
+from tests.web.clients import eventually
+
+HEALTHY, SMALL, CROWDED = (shape.name for shape in SHAPES)
+
+
+class Demo:
+    """A running demo, started as a user starts it."""
+
+    def __init__(self, directory: Path) -> None:
+        self.temporary = directory / "temporary"
+        self.temporary.mkdir()
+        self._said = directory / "said"
+        with self._said.open("wb") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "demo", "--port=0", "--interval=1s", "--fast"],
+                stdout=output,
+                stderr=output,
+                env=os.environ | {"TMPDIR": str(self.temporary)},
+                start_new_session=True,
+            )
+
+    @property
+    def said(self) -> str:
+        """All that it has printed."""
+        return self._said.read_text()
+
+    def wait_until_it_says(self, words: str) -> None:
+        """Wait for words in what it prints."""
+        assert eventually(lambda: words in self.said or self.process.poll() is not None, 60)
+        assert words in self.said
+
+    def place(self, name: str) -> str:
+        """Return what it says of where a part is."""
+        found = re.search(rf"{re.escape(name)}: +(http://127\.0\.0\.1:\d+)/", self.said)
+        assert found, self.said
+        return found[1]
+
+    def server(self, name: str) -> str:
+        """Return the address of one of its servers."""
+        found = re.search(rf"memcached: +(127\.0\.0\.1:\d+), {name}: ", self.said)
+        assert found, self.said
+        return found[1]
+
+    def ask(self, path: str, **parameters: str) -> Any:
+        """Ask the API of its Prometheus."""
+        url = f"{self.place('Prometheus')}/api/v1/{path}?{urlencode(parameters)}"
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            return json.load(answer)["data"]
+
+    def values(self, expr: str) -> dict[str, float]:
+        """Return what an expression is now, by server."""
+        found = self.ask("query", query=expr)["result"]
+        return {one["metric"].get("server", ""): float(one["value"][1]) for one in found}
+
+    @property
+    def ready(self) -> bool:
+        """Whether its Prometheus answers queries: it listens a little earlier."""
+        with contextlib.suppress(HTTPError):
+            return bool(self.ask("status/runtimeinfo"))
+        return False
+
+    def children(self) -> list[int]:
+        """Return the processes that it has started."""
+        tasks = Path(f"/proc/{self.process.pid}/task")
+        texts = [path.read_text() for path in tasks.glob("*/children")]
+        return [int(pid) for text in texts for pid in text.split()]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+    """Start a demo, and end it if the test has not."""
+    made = Demo(tmp_path_factory.mktemp("demo"))
+    try:
+        made.wait_until_it_says("Stop with Ctrl-C.")
+        assert eventually(lambda: made.ready, 30)
+        yield made
+    finally:
+        if made.process.poll() is None:
+            made.process.terminate()
+            made.process.wait(60)
+
+
+def test_all_servers_are_read(demo: Demo) -> None:
+    """Prometheus has all three servers, and each of them answers."""
+    wanted = {demo.server(shape.name): 1.0 for shape in SHAPES}
+    assert eventually(lambda: demo.values("memcached_up") == wanted, 30)
+
+
+def test_the_traffic_is_bounded(demo: Demo) -> None:
+    """The load generator asks all servers, and none for more than its shape says."""
+    expr = 'sum by (server) (rate(memcached_commands_total{command="get"}[10s]))'
+    assert eventually(lambda: len(demo.values(expr)) == 3, 60)
+    assert eventually(lambda: all(demo.values(expr).values()), 60)
+    found = demo.values(expr)
+    for shape in SHAPES:
+        # At the top of a wave 1.4 times as many, and one more with some of the hits.
+        assert found[demo.server(shape.name)] < shape.gets * 2 + 10, shape.name
+
+
+def test_the_host_is_read(demo: Demo) -> None:
+    """The processes of the servers are found, with their threads."""
+    workers = 'memcached_thread_cpu_seconds_total{kind="worker", mode="user"}'
+    expr = f"count by (server) ({workers})"
+    wanted = {demo.server(shape.name): 2.0 for shape in SHAPES}
+    assert eventually(lambda: demo.values(expr) == wanted, 30)
+
+
+def test_alerts_reach_who_is_told(demo: Demo) -> None:
+    """Alerts fire for the two troubled servers, and Alertmanager tells of them."""
+    managers = demo.ask("alertmanagers")["activeAlertmanagers"]
+    assert [one["url"].split("/api/")[0] for one in managers] == [demo.place("Alertmanager")]
+    small, crowded = demo.server(SMALL), demo.server(CROWDED)
+    demo.wait_until_it_says(f"ticket: firing, MemcachedConnectionsHigh of {crowded}")
+    demo.wait_until_it_says(f"ticket: firing, MemcachedEvictionsPerSetHigh of {small}")
+    firing = 'ALERTS{{alertstate="firing", alertname="Memcached{}"}}'
+    assert demo.values(firing.format("ConnectionsHigh")) == {crowded: 1.0}
+    assert demo.values(firing.format("EvictionsPerSetHigh")) == {small: 1.0}
+
+
+def test_ctrl_c_leaves_nothing_behind(demo: Demo) -> None:
+    """Ctrl-C, hit twice, ends all processes, closes all ports and removes what was stored."""
+    children = demo.children()
+    assert len(children) == 6
+    urls = [demo.place(name) for name in ("Exporter", "Prometheus", "Alertmanager")]
+    assert list(demo.temporary.iterdir())
+    for _ in range(2):
+        os.killpg(demo.process.pid, signal.SIGINT)
+    assert demo.process.wait(60) == 0
+    assert not [pid for pid in children if Path(f"/proc/{pid}").exists()]
+    for url in urls:
+        with pytest.raises(URLError):
+            urllib.request.urlopen(url, timeout=5)
+    assert list(demo.temporary.iterdir()) == []
+    assert "Traceback" not in demo.said
+
+
+def test_a_part_that_ends_is_told(tmp_path: Path) -> None:
+    """When a server dies, the demo says which, ends the others and fails."""
+    made = Demo(tmp_path)
+    with contextlib.ExitStack() as stack:
+        stack.callback(made.process.wait, 60)
+        stack.callback(made.process.terminate)
+        made.wait_until_it_says("Stop with Ctrl-C.")
+        port = made.server(HEALTHY).rpartition(":")[2]
+        victim: list[int] = []
+        others: list[int] = []
+        for pid in made.children():
+            command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            (victim if command[3:5] == [b"-p", port.encode()] else others).append(pid)
+        (pid,) = victim
+        os.kill(pid, signal.SIGKILL)
+        assert made.process.wait(60) == 2
+    assert made.said.splitlines()[-1].startswith(f"demo: memcached ({HEALTHY}) has ended: ")
+    assert not [pid for pid in others if Path(f"/proc/{pid}").exists()]
+    assert list(made.temporary.iterdir()) == []
+
+
+def test_ending_it_while_it_starts(tmp_path: Path) -> None:
+    """SIGTERM during the start leaves nothing behind either."""
+    made = Demo(tmp_path)
+    made.wait_until_it_says("memcached (healthy) runs")
+    children = made.children()
+    made.process.terminate()
+    assert made.process.wait(60) == 0
+    assert children
+    assert not [pid for pid in children if Path(f"/proc/{pid}").exists()]
+    assert list(made.temporary.iterdir()) == []
+
+
+def test_a_taken_port_is_named() -> None:
+    """Nothing is started, and the message names the port, what it is for, and the remedy."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = other.getsockname()[1]
+        with pytest.raises(
+            DemoError, match=rf"port {taken} of 127\.0\.0\.1, for exporter, .*--port"
+        ):
+            ports(taken)
+
+
+def test_free_ports_differ() -> None:
+    """With 0 each part has a free port of its own."""
+    found = ports(0)
+    numbers = [found.exporter, found.prometheus, found.alertmanager, found.notices, *found.servers]
+    assert len(set(numbers)) == 7
+    assert free_port() not in numbers
