@@ -120,12 +120,13 @@ STATE = Section(
                 Column(
                     "Server",
                     label="server",
+                    least=170,
                     link=(
                         "Show this server",
                         _SERVER_BOARD + "&var-server=${__data.fields.Server}",
                     ),
                 ),
-                Column("Instance", label="instance", link=("Show it", _SERVER_BOARD)),
+                Column("Instance", label="instance", least=150, link=("Show it", _SERVER_BOARD)),
                 Column("Job", label="job"),
                 Column(
                     "Answers",
@@ -157,6 +158,7 @@ STATE = Section(
                 Column(
                     "Connections used",
                     CONNECTIONS_USED,
+                    least=125,
                     unit="percentunit",
                     steps=above("connections.warning", "connections.critical"),
                 ),
@@ -173,6 +175,7 @@ STATE = Section(
                     steps=(Step("green", None), Step("red", "latency.mean")),
                 ),
             ),
+            worst_first="Alerts",
             runbooks=("MemcachedDown",),
             width=24,
             height=11,
@@ -187,6 +190,7 @@ STATE = Section(
                 Column(
                     "Alert",
                     label="alertname",
+                    least=240,
                     link=("Runbook", "${runbooks}/${__data.fields.Alert}.md"),
                 ),
                 Column("Severity", label="severity"),

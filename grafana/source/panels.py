@@ -5,7 +5,7 @@ from typing import Any
 from exporter.health.thresholds import Thresholds
 from grafana.source.numbers import steps_json, words_json
 from grafana.source.shape import Kind, Panel, Query
-from grafana.source.tables import column_overrides, table_targets, transformations
+from grafana.source.tables import NARROWEST, column_overrides, table_targets, transformations
 from grafana.source.variables import DATASOURCE, written_out
 
 _CALCULATED = {"calcs": ["lastNotNull"], "fields": "", "values": False}
@@ -64,6 +64,9 @@ def _defaults(panel: Panel, thresholds: Thresholds) -> dict[str, Any]:
         made["decimals"] = panel.decimals
     if panel.highest is not None:
         made["max"] = panel.highest
+    if panel.unit == "bool":
+        # Else the axis has a True at each quarter of the way to 1.
+        made |= {"max": 1, "decimals": 0}
     if panel.kind in {Kind.TIME_SERIES, Kind.BARS}:
         made["min"] = 0
     if panel.kind is Kind.TIME_SERIES:
@@ -78,7 +81,12 @@ def _defaults(panel: Panel, thresholds: Thresholds) -> dict[str, Any]:
             "thresholdsStyle": {"mode": "dashed" if panel.steps else "off"},
         }
     if panel.kind is Kind.TABLE:
-        made["custom"] = {"align": "auto", "cellOptions": {"type": "auto"}, "filterable": True}
+        made["custom"] = {
+            "align": "auto",
+            "cellOptions": {"type": "auto"},
+            "filterable": True,
+            "minWidth": NARROWEST,
+        }
     return made
 
 
@@ -115,7 +123,14 @@ def _options(panel: Panel) -> dict[str, Any]:
                 "valueMode": "color",
             }
         case Kind.TABLE:
-            return {"cellHeight": "sm", "footer": {"show": False}, "showHeader": True}
+            return {
+                "cellHeight": "sm",
+                "footer": {"show": False},
+                "showHeader": True,
+                "sortBy": [{"displayName": panel.worst_first, "desc": True}]
+                if panel.worst_first
+                else [],
+            }
         case Kind.HEATMAP:
             return {
                 "calculate": False,

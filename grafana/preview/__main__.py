@@ -1,0 +1,72 @@
+"""Draw the dashboards from live data, as Grafana would: ``python -m grafana.preview``.
+
+Each file of grafana/dashboards becomes a picture, with what a Prometheus answers now.
+Exit status 2 when a Prometheus does not answer, or refuses a query.
+"""
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+
+from grafana.preview.board import View, draw
+from grafana.preview.prometheus import PreviewError, Prometheus
+
+_ROOT = Path(__file__).parents[2]
+
+
+def _choice(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals and value):
+        raise argparse.ArgumentTypeError(f"write NAME=VALUE, not {text!r}")
+    return name, value
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Draw the boards."""
+    parser = argparse.ArgumentParser(
+        "python -m grafana.preview", description=__doc__, allow_abbrev=False
+    )
+    parser.add_argument("--prometheus", required=True, metavar="URL")
+    parser.add_argument("--out", type=Path, default=_ROOT / "docs/pictures", metavar="DIRECTORY")
+    parser.add_argument("--board", action="append", metavar="UID", help="only this one; repeatable")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        type=_choice,
+        metavar="NAME=VALUE",
+        help="a value of a variable; repeatable (default: All)",
+    )
+    parser.add_argument("--minutes", type=float, default=180, help="shown (default: %(default)g)")
+    parser.add_argument(
+        "--interval",
+        type=float,
+        default=15,
+        metavar="SECONDS",
+        help="scrape interval, as set in the data source (default: %(default)g)",
+    )
+    parser.add_argument("--open", action="store_true", help="open the rows that are closed")
+    options = parser.parse_args(arguments)
+    choices: dict[str, list[str]] = {}
+    for name, value in options.set:
+        choices.setdefault(name, []).append(value)
+    view = View(time.time(), options.minutes * 60, options.interval, choices, options.open)
+    source = Prometheus(options.prometheus)
+    options.out.mkdir(parents=True, exist_ok=True)
+    for path in sorted((_ROOT / "grafana/dashboards").glob("*.json")):
+        if options.board and path.stem not in options.board:
+            continue
+        board = json.loads(path.read_text(encoding="utf-8"))
+        try:
+            paper = draw(board, source, view)
+        except PreviewError as error:
+            sys.stderr.write(f"error: {path.stem}: {error}\n")
+            return 2
+        paper.save(options.out / f"{path.stem}.png")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
