@@ -8,7 +8,7 @@ export PATH := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run demo test lint format dashboards mutate bench soak lock clean
+.PHONY: help run demo test lint format dashboards pictures mutate bench soak lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  \1\t/p' Makefile | expand -t 12
@@ -53,6 +53,12 @@ format: ## format the code and apply safe fixes
 dashboards: ## write grafana/dashboards anew
 	@scripts/setup.sh dev
 	$(BIN)/python -m grafana.source
+
+pictures: ## run the demo for some minutes, and draw the dashboards into docs/pictures
+	@scripts/need.sh memcached:memcached prometheus:prometheus \
+		prometheus-alertmanager:prometheus-alertmanager
+	@scripts/setup.sh dev
+	$(BIN)/python -m demo.pictures $(PICTURES_ARGS)
 
 mutate: ## break each rule for Prometheus in turn, and list what no test notices
 	@scripts/need.sh promtool:prometheus

@@ -6,13 +6,12 @@ Exit status 0 after Ctrl-C or SIGTERM, 2 when a part could not start or has ende
 """
 
 import argparse
-import signal
 import sys
 import threading
 
 from bench.processes import HOST, CannotMeasureError
 from demo.load import SHAPES
-from demo.stack import DemoError, Ports, Stack, ports
+from demo.stack import DemoError, Ports, Stack, ports, wish_to_stop
 
 _FIRST_PORT = 19150
 
@@ -66,12 +65,8 @@ def main() -> int:
         "--fast", action="store_true", help="let alerts fire and be told of without their waits"
     )
     options = parser.parse_args()
-    # It only notes the wish: whatever starts at this moment is known when all are ended.
-    stopped = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: stopped.set())
     try:
-        _demo(options.port, options.interval, stopped, at_once=options.fast)
+        _demo(options.port, options.interval, wish_to_stop(), at_once=options.fast)
     except (DemoError, CannotMeasureError) as error:
         print(f"demo: {error}", file=sys.stderr)
         return 2

@@ -41,32 +41,31 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     """Large items that were stored and deleted before: their pages stay where they are."""
 
 
-SHAPES = (
-    Shape(
-        name="healthy",
-        options=("-m", "64", "-t", "2"),
-        gets=150,
-        keys=20_000,
-        sizes=(100, 2_000),
-    ),
-    Shape(
-        name="too small",
-        options=("-m", "12", "-t", "2", "-o", "slab_automove=0"),
-        gets=100,
-        keys=60_000,
-        sizes=(200, 900),
-        left_behind=60,
-    ),
-    Shape(
-        name="crowded",
-        options=("-m", "128", "-t", "2", "-c", "100"),
-        gets=8,
-        keys=400,
-        sizes=(50_000, 400_000),
-        stored=0.3,
-        idle=72,
-    ),
+HEALTHY = Shape(
+    name="healthy",
+    options=("-m", "64", "-t", "2"),
+    gets=150,
+    keys=20_000,
+    sizes=(100, 2_000),
 )
+TOO_SMALL = Shape(
+    name="too small",
+    options=("-m", "12", "-t", "2", "-o", "slab_automove=0"),
+    gets=100,
+    keys=60_000,
+    sizes=(200, 900),
+    left_behind=60,
+)
+CROWDED = Shape(
+    name="crowded",
+    options=("-m", "128", "-t", "2", "-c", "100"),
+    gets=8,
+    keys=400,
+    sizes=(50_000, 400_000),
+    stored=0.3,
+    idle=72,
+)
+SHAPES = (HEALTHY, TOO_SMALL, CROWDED)
 _LARGE = 60_000
 """Bytes of an item that is left behind."""
 

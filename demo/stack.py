@@ -4,10 +4,12 @@ import contextlib
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -58,6 +60,17 @@ def ports(first: int) -> Ports:
                 ) from None
     named = dict(zip(fields, numbers, strict=False))
     return Ports(**named, servers=tuple(numbers[len(fields) :]))
+
+
+def wish_to_stop() -> threading.Event:
+    """Return what is set by Ctrl-C, SIGTERM and SIGHUP from now on.
+
+    The signals do nothing else: so whatever is about to start is known when all are ended.
+    """
+    stopped = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: stopped.set())
+    return stopped
 
 
 class Part(Process):

@@ -5,15 +5,12 @@ Exit status 2 when a Prometheus does not answer, or refuses a query.
 """
 
 import argparse
-import json
 import sys
 import time
 from pathlib import Path
 
-from grafana.preview.board import View, draw
+from grafana.preview.board import DASHBOARDS, PICTURES, View, draw, load
 from grafana.preview.prometheus import PreviewError, Prometheus
-
-_ROOT = Path(__file__).parents[2]
 
 
 def _choice(text: str) -> tuple[str, str]:
@@ -29,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
         "python -m grafana.preview", description=__doc__, allow_abbrev=False
     )
     parser.add_argument("--prometheus", required=True, metavar="URL")
-    parser.add_argument("--out", type=Path, default=_ROOT / "docs/pictures", metavar="DIRECTORY")
+    parser.add_argument("--out", type=Path, default=PICTURES, metavar="DIRECTORY")
     parser.add_argument("--board", action="append", metavar="UID", help="only this one; repeatable")
     parser.add_argument(
         "--set",
@@ -55,16 +52,14 @@ def main(arguments: list[str] | None = None) -> int:
     view = View(time.time(), options.minutes * 60, options.interval, choices, options.open)
     source = Prometheus(options.prometheus)
     options.out.mkdir(parents=True, exist_ok=True)
-    for path in sorted((_ROOT / "grafana/dashboards").glob("*.json")):
+    for path in sorted(DASHBOARDS.glob("*.json")):
         if options.board and path.stem not in options.board:
             continue
-        board = json.loads(path.read_text(encoding="utf-8"))
         try:
-            paper = draw(board, source, view)
+            draw(load(path), source, view).save(options.out / f"{path.stem}.png")
         except PreviewError as error:
             sys.stderr.write(f"error: {path.stem}: {error}\n")
             return 2
-        paper.save(options.out / f"{path.stem}.png")
     return 0
 
 

@@ -1,6 +1,8 @@
 """A board as one picture: rows, and panels in their places."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from grafana.preview import graphs, tiles
@@ -9,6 +11,9 @@ from grafana.preview.paper import BORDER, FAINT, PANEL, Box, Paper, width_of
 from grafana.preview.prometheus import Series, Source
 from grafana.preview.variables import Span, chosen, filled, span
 
+_ROOT = Path(__file__).parents[2]
+DASHBOARDS = _ROOT / "grafana" / "dashboards"
+PICTURES = _ROOT / "docs" / "pictures"
 WIDTH = 1600
 COLUMNS = 24
 LINE = 38
@@ -34,6 +39,12 @@ class View(NamedTuple):
     """Values of variables; what is not in it is at All."""
     opened: bool = False
     """Whether closed rows are opened."""
+
+
+def load(path: Path) -> dict[str, Any]:
+    """Return a board as it is stored."""
+    board: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return board
 
 
 def placed(board: Mapping[str, Any], *, opened: bool) -> Iterator[tuple[Panel, Box]]:

@@ -32,7 +32,7 @@ class Shown(NamedTuple):
 def shown(value: float | str | None, config: Mapping[str, Any]) -> Shown:
     """Return text and colour of a value; what is missing has the colour of the lowest threshold."""
     text, colour = _mapped(value, config.get("mappings", ()))
-    if isinstance(value, float):
+    if isinstance(value, int | float):
         if text is None:
             text = formatted(value, config.get("unit", "none"), config.get("decimals"))
         number = value
@@ -60,7 +60,7 @@ def _mapped(
 ) -> tuple[str | None, str | None]:
     """Return the word for a value and its colour, where there is one."""
     for mapping in mappings:
-        if mapping["type"] == "value" and isinstance(value, float):
+        if mapping["type"] == "value" and isinstance(value, int | float):
             found = mapping["options"].get(f"{value:g}")
         elif mapping["type"] == "special" and mapping["options"]["match"] == "null+nan":
             found = mapping["options"]["result"] if value is None else None

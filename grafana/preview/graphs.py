@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, MultipleLocator
 
 from grafana.preview.display import NAMED, PALETTE, shown, steps
@@ -25,7 +26,8 @@ _TIME_STEPS = (60, 120, 300, 600, 900, 1800, 3600, 10800)
 _MOST_TIMES = 6
 """Times of day below a graph, and how many seconds can be from one to the next."""
 _NUMBER = 84
-_OPACITY_OF_MARKS = 0.5
+_BELOW = -0.02
+"""Where the bars of alerts are: below the axis, in heights of a graph."""
 
 
 class Period(NamedTuple):
@@ -105,15 +107,16 @@ def draw_graph(
     for start, end in period.marks:
         if start > times.start:
             axes.axvline(start, color=NAMED["red"], lw=0.7, ls=(0, (3, 3)))
-        axes.plot(
+        below = Line2D(
             [max(start, times.start), end],
-            [0, 0],
+            [_BELOW, _BELOW],
             color=NAMED["red"],
-            lw=3,
-            alpha=_OPACITY_OF_MARKS,
+            lw=2,
             solid_capstyle="butt",
+            transform=axes.get_xaxis_transform(),
             clip_on=False,
         )
+        axes.add_line(below)
 
 
 Curve = tuple[np.ndarray, np.ndarray]

@@ -62,7 +62,7 @@ class Prometheus:
         except urllib.error.HTTPError as error:
             reason = error.read().decode(errors="replace")
             raise PreviewError(f"{self._url} refuses {parameters['query']}: {reason}") from None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, LookupError) as error:
             raise PreviewError(f"no answer of a Prometheus at {self._url}: {error}") from None
         return found
 

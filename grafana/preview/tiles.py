@@ -94,7 +94,7 @@ def draw_table(
         if x + 1 >= right:
             break
         room = min(width, right - x)
-        numeric = any(isinstance(row.get(title), float) for row in rows)
+        numeric = any(isinstance(row.get(title), int | float) for row in rows)
         for place, row in enumerate([None, *rows[:fitting]]):
             cell = Box(x, box.y + place * _ROW, room, _ROW)
             now = Shown(title, "none") if row is None else shown(row.get(title), config)

@@ -51,7 +51,9 @@ def _digits(number: float) -> int:
 
 
 def _stepped(base: float, units: Sequence[str], first: int, number: float) -> _Scaled:
-    power = math.floor(math.log(abs(number), base) + 1e-12) if number else 0
+    """Return a number in the largest unit that leaves 1; the plain one is ``units[first]``."""
+    plain = not number or not math.isfinite(number)
+    power = 0 if plain else math.floor(math.log(abs(number), base) + 1e-12)
     power = min(max(power, -first), len(units) - 1 - first)
     return _Scaled(number / base**power, units[first + power])
 
@@ -67,17 +69,12 @@ def _counted(symbol: str) -> partial[_Scaled]:
     return partial(_stepped, 1000, [f"{unit} {symbol}" for unit in _COUNTS], 0)
 
 
-def _decimal(symbol: str) -> partial[_Scaled]:
-    return partial(_stepped, 1000, [f" {unit}{symbol}" for unit in _DECIMAL], 5)
-
-
 _SCALES: dict[str, Callable[[float], _Scaled]] = {
     "none": lambda number: _Scaled(number, ""),
     "short": partial(_stepped, 1000, _SHORT, 0),
     "percentunit": lambda number: _Scaled(number * 100, "%"),
     "bytes": partial(_stepped, 1024, [f" {unit}B" for unit in _BINARY], 0),
-    "Bps": _decimal("B/s"),
-    "pps": _decimal("p/s"),
+    "Bps": partial(_stepped, 1000, [f" {unit}B/s" for unit in _DECIMAL], 5),
     "ops": _counted("ops/s"),
     "cps": _counted("c/s"),
     "reqps": _counted("req/s"),

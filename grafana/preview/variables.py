@@ -61,19 +61,14 @@ def chosen(board: Mapping[str, Any], choices: Mapping[str, list[str]]) -> dict[s
 
 def _pattern(values: list[str]) -> str:
     """Return values as Grafana writes them between the quotes of a matcher."""
-    # Escaped for the regular expression, and then for the text in quotes.
-    escaped = [_SPECIAL.sub(r"\\\\\g<0>", value) for value in values]
+    # Escaped for the regular expression, and each backslash once more for the text in quotes.
+    escaped = [_SPECIAL.sub(r"\\\g<0>", value).replace("\\", r"\\") for value in values]
     return escaped[0] if len(escaped) == 1 else f"({'|'.join(escaped)})"
 
 
 def filled(text: str, values: Mapping[str, str], times: Span) -> str:
     """Return a query with variables and times put in; KeyError for one that is not known."""
-    known = {
-        **values,
-        "__interval": _duration(times.step),
-        "__rate_interval": _duration(times.rate_interval),
-        "__range": _duration(times.end - times.start),
-    }
+    known = {**values, "__rate_interval": _duration(times.rate_interval)}
     return _PLACE.sub(lambda place: known[place[1] or place[2]], text)
 
 

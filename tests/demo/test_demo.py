@@ -17,12 +17,10 @@ from urllib.parse import urlencode
 
 import pytest
 
-from demo.load import SHAPES
+from demo.load import CROWDED, HEALTHY, SHAPES, TOO_SMALL
 from demo.stack import DemoError, ports
 from tests.processes import free_port
 from tests.web.clients import eventually
-
-HEALTHY, SMALL, CROWDED = (shape.name for shape in SHAPES)
 
 
 class Demo:
@@ -131,7 +129,7 @@ def test_alerts_reach_who_is_told(demo: Demo) -> None:
     """Alerts fire for the two troubled servers, and Alertmanager tells of them."""
     managers = demo.ask("alertmanagers")["activeAlertmanagers"]
     assert [one["url"].split("/api/")[0] for one in managers] == [demo.place("Alertmanager")]
-    small, crowded = demo.server(SMALL), demo.server(CROWDED)
+    small, crowded = demo.server(TOO_SMALL.name), demo.server(CROWDED.name)
     demo.wait_until_it_says(f"ticket: firing, MemcachedConnectionsHigh of {crowded}")
     demo.wait_until_it_says(f"ticket: firing, MemcachedEvictionsPerSetHigh of {small}")
     firing = 'ALERTS{{alertstate="firing", alertname="Memcached{}"}}'
@@ -163,7 +161,7 @@ def test_a_part_that_ends_is_told(tmp_path: Path) -> None:
         stack.callback(made.process.wait, 60)
         stack.callback(made.process.terminate)
         made.wait_until_it_says("Stop with Ctrl-C.")
-        port = made.server(HEALTHY).rpartition(":")[2]
+        port = made.server(HEALTHY.name).rpartition(":")[2]
         victim: list[int] = []
         others: list[int] = []
         for pid in made.children():
@@ -172,7 +170,7 @@ def test_a_part_that_ends_is_told(tmp_path: Path) -> None:
         (pid,) = victim
         os.kill(pid, signal.SIGKILL)
         assert made.process.wait(60) == 2
-    assert made.said.splitlines()[-1].startswith(f"demo: memcached ({HEALTHY}) has ended: ")
+    assert made.said.splitlines()[-1].startswith(f"demo: memcached ({HEALTHY.name}) has ended: ")
     assert not [pid for pid in others if Path(f"/proc/{pid}").exists()]
     assert list(made.temporary.iterdir()) == []
 
