@@ -14,6 +14,8 @@ from demo.load import SHAPES
 from demo.stack import DemoError, Ports, Stack, ports, wish_to_stop
 
 _FIRST_PORT = 19150
+_LOWEST_PORT = 1024
+_HIGHEST_PORT = 65_500
 
 
 def _tell(where: Ports, *, at_once: bool) -> None:
@@ -31,7 +33,7 @@ def _tell(where: Ports, *, at_once: bool) -> None:
     print("\n".join(lines), "Stop with Ctrl-C.", sep="\n", flush=True)
 
 
-def _demo(first: int, interval: str, stopped: threading.Event, *, at_once: bool) -> None:
+def _demo(first: int, interval: int, stopped: threading.Event, *, at_once: bool) -> None:
     where = ports(first)
     stack = Stack(where, interval, at_once=at_once)
     with stack.ended():
@@ -45,20 +47,35 @@ def _demo(first: int, interval: str, stopped: threading.Event, *, at_once: bool)
         print("Stopping", flush=True)
 
 
+def _first_port(text: str) -> int:
+    if text.isdecimal() and (text == "0" or _LOWEST_PORT <= int(text) <= _HIGHEST_PORT):
+        return int(text)
+    raise argparse.ArgumentTypeError(
+        f"{text!r} is not from {_LOWEST_PORT} to {_HIGHEST_PORT}, nor 0 for any free ports"
+    )
+
+
+def _seconds(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of seconds, 1 or more")
+    return int(text)
+
+
 def main() -> int:
     """Run the demo."""
     parser = argparse.ArgumentParser("python -m demo", description=__doc__, allow_abbrev=False)
     parser.add_argument(
         "--port",
-        type=int,
+        type=_first_port,
         default=_FIRST_PORT,
         metavar="N",
         help="first of seven ports on loopback, 0 for any free ones (default: %(default)s)",
     )
     parser.add_argument(
         "--interval",
-        default="5s",
-        metavar="TIME",
+        type=_seconds,
+        default=5,
+        metavar="SECONDS",
         help="from one scrape to the next, and between looks at the rules (default: %(default)s)",
     )
     parser.add_argument(

@@ -37,7 +37,7 @@ def _draw(where: Ports, seconds: float, directory: Path) -> None:
 def _run(minutes: float, directory: Path) -> bool:
     stopped = wish_to_stop()
     where = ports(0)
-    stack = Stack(where, f"{_INTERVAL}s", at_once=True)
+    stack = Stack(where, _INTERVAL, at_once=True)
     with stack.ended():
         for name in stack.start():
             print(f"{name} runs", flush=True)

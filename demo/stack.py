@@ -94,11 +94,14 @@ class Part(Process):
 
 
 class Stack:
-    """All parts, on loopback ports; ``start`` yields after each one, so that it can be left."""
+    """All parts, on loopback ports.
 
-    def __init__(self, where: Ports, interval: str, *, at_once: bool) -> None:
+    ``interval`` is in seconds, from scrape to scrape; ``at_once`` takes the waits of alerts away.
+    """
+
+    def __init__(self, where: Ports, interval: int, *, at_once: bool) -> None:
         self._ports = where
-        self._interval = interval
+        self._interval = f"{interval}s"
         self._at_once = at_once
         self._parts: list[Part] = []
         self._exits = contextlib.ExitStack()

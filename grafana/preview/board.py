@@ -76,15 +76,19 @@ def pixels(place: Box) -> Box:
     )
 
 
+def height(board: Mapping[str, Any], *, opened: bool) -> int:
+    """Return how many pixels high the picture of a board is."""
+    lines = max(place.y + place.height for _, place in placed(board, opened=opened))
+    return round(_HEAD + lines * LINE + _MARGIN)
+
+
 def draw(board: Mapping[str, Any], source: Source, view: View) -> Paper:
     """Draw a board with what the source answers now."""
-    places = list(placed(board, opened=view.opened))
-    lines = max(place.y + place.height for _, place in places)
-    paper = Paper(WIDTH, _HEAD + lines * LINE + _MARGIN)
+    paper = Paper(WIDTH, height(board, opened=view.opened))
     _draw_head(paper, board, view)
     values = chosen(board, view.choices)
     marks = _marks(board, source, view, values)
-    for panel, place in places:
+    for panel, place in placed(board, opened=view.opened):
         box = pixels(place)
         if panel["type"] == "row":
             _draw_row(paper, box, panel, opened=view.opened)

@@ -60,11 +60,18 @@ class Prometheus:
             with urllib.request.urlopen(url, timeout=_SECONDS_TO_ANSWER) as answer:  # noqa: S310
                 found: list[dict[str, Any]] = json.load(answer)["data"]["result"]
         except urllib.error.HTTPError as error:
-            reason = error.read().decode(errors="replace")
+            reason = _reason(error)
             raise PreviewError(f"{self._url} refuses {parameters['query']}: {reason}") from None
         except (OSError, ValueError, LookupError) as error:
             raise PreviewError(f"no answer of a Prometheus at {self._url}: {error}") from None
         return found
+
+
+def _reason(error: urllib.error.HTTPError) -> str:
+    try:
+        return str(json.load(error)["error"])
+    except (ValueError, LookupError):  # it is no Prometheus
+        return f"HTTP {error.code}"
 
 
 def _series(labels: dict[str, str], points: list[tuple[float, str]]) -> Series:

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,9 +17,13 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode
 
 import pytest
+from PIL import Image
 
 from demo.load import CROWDED, HEALTHY, SHAPES, TOO_SMALL
 from demo.stack import DemoError, ports
+from grafana.preview.__main__ import main as preview
+from grafana.preview.board import DASHBOARDS, WIDTH, View, draw, height, load
+from grafana.preview.prometheus import Prometheus
 from tests.processes import free_port
 from tests.web.clients import eventually
 
@@ -32,7 +37,7 @@ class Demo:
         self._said = directory / "said"
         with self._said.open("wb") as output:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "demo", "--port=0", "--interval=1s", "--fast"],
+                [sys.executable, "-m", "demo", "--port=0", "--interval=1", "--fast"],
                 stdout=output,
                 stderr=output,
                 env=os.environ | {"TMPDIR": str(self.temporary)},
@@ -137,6 +142,39 @@ def test_alerts_reach_who_is_told(demo: Demo) -> None:
     assert demo.values(firing.format("EvictionsPerSetHigh")) == {small: 1.0}
 
 
+def test_boards_are_drawn(demo: Demo, tmp_path: Path) -> None:
+    """The preview draws all boards with what its Prometheus answers, to every query."""
+    at = ["--prometheus", demo.place("Prometheus"), "--minutes", "1", "--interval", "1"]
+    assert preview([*at, "--open", "--out", str(tmp_path)]) == 0
+    names = {path.stem for path in DASHBOARDS.glob("*.json")}
+    assert {path.stem for path in tmp_path.iterdir()} == names
+    for name in names:
+        with Image.open(tmp_path / f"{name}.png") as picture:
+            assert picture.size == (WIDTH, height(load(DASHBOARDS / f"{name}.json"), opened=True))
+    source = Prometheus(demo.place("Prometheus"))
+    view = View(time.time(), 60, 1, {})
+    paper = draw(load(DASHBOARDS / "memcached-fleet.json"), source, view)
+    texts = [text.get_text() for text in paper.page.texts]
+    assert texts[texts.index("Servers known") + 1] == "3"
+    servers = texts[texts.index("Server", texts.index("Servers")) + 1 :][:3]
+    # Those with alerts are on top; how many they have is a matter of the machine.
+    assert set(servers) == {demo.server(shape.name) for shape in SHAPES}
+    evictions = texts[texts.index("Evictions", texts.index("Servers")) :]
+    assert evictions[1 + servers.index(demo.server(TOO_SMALL.name))] != "0 ops/s"
+    assert evictions[1 + servers.index(demo.server(HEALTHY.name))] == "0 ops/s"
+
+
+def test_a_query_that_is_refused_is_told(
+    demo: Demo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is no Prometheus gives no pictures, and one line says so."""
+    url = f"{demo.place('Exporter')}"
+    assert preview(["--prometheus", url, "--out", str(tmp_path)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"error: memcached-fleet: {url} refuses ALERTS{{")
+    assert line.endswith(": HTTP 404")
+
+
 def test_ctrl_c_leaves_nothing_behind(demo: Demo) -> None:
     """Ctrl-C, hit twice, ends all processes, closes all ports and removes what was stored."""
     children = demo.children()
@@ -203,3 +241,20 @@ def test_free_ports_differ() -> None:
     numbers = [found.exporter, found.prometheus, found.alertmanager, found.notices, *found.servers]
     assert len(set(numbers)) == 7
     assert free_port() not in numbers
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("--port=80", "'80' is not from 1024 to 65500"),
+        ("--port=70000", "'70000' is not from 1024 to 65500"),
+        ("--port=http", "'http' is not from 1024 to 65500"),
+        ("--interval=0", "'0' is not a whole number of seconds"),
+    ],
+)
+def test_bad_arguments(argument: str, message: str) -> None:
+    """Nothing is started with what cannot be right."""
+    command = [sys.executable, "-m", "demo", argument]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert message in done.stderr.splitlines()[-1]
