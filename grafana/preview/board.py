@@ -94,20 +94,20 @@ def draw(board: Mapping[str, Any], source: Source, view: View) -> Paper:
             _draw_row(paper, box, panel, opened=view.opened)
         else:
             times = span(view.now, view.seconds, round(box.width), view.scrape_interval)
-            found = answers(panel, source, values, times)
+            found = answers(panel, source, values, times, view.now)
             _draw_panel(paper, box, panel, found, graphs.Period(times, marks))
     return paper
 
 
 def answers(
-    panel: Panel, source: Source, values: Mapping[str, str], times: Span
+    panel: Panel, source: Source, values: Mapping[str, str], times: Span, now: float
 ) -> dict[str, list[Series]]:
     """Return the answers to a panel's queries by their letters."""
     found = {}
     for target in panel["targets"]:
         expr = filled(target["expr"], values, times)
         found[target["refId"]] = (
-            source.instant(expr, times.end)
+            source.instant(expr, now)
             if target["instant"]
             else source.range(expr, times.start, times.end, times.step)
         )

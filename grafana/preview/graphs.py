@@ -21,7 +21,7 @@ _LEGEND_SHARE = 0.35
 """Most of a panel's height that a legend takes; one scrolls to see the rest."""
 _LINE = 20
 _SMALL = 11
-_TIMES = 20
+_TIMES = 24
 _TIME_STEPS = (60, 120, 300, 600, 900, 1800, 3600, 10800)
 _MOST_TIMES = 6
 """Times of day below a graph, and how many seconds can be from one to the next."""

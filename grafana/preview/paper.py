@@ -96,7 +96,7 @@ class Paper:
             ),
             facecolor=PANEL,
         )
-        axes.tick_params(colors=FAINT, labelsize=_points(11), length=0, pad=4)
+        axes.tick_params(colors=FAINT, labelsize=_points(11), length=0, pad=6)
         for spine in axes.spines.values():
             spine.set_visible(False)
         return axes

@@ -9,6 +9,7 @@ from grafana.preview.paper import BACK, BORDER, FAINT, PANEL, TEXT, Box, Paper, 
 from grafana.preview.prometheus import Series
 
 _ROW = 36
+_HALF_A_TITLE = 16
 _LEAST_WIDTH = 150
 _NAMES = 0.5
 _ABOVE = 18
@@ -110,7 +111,7 @@ def draw_table(
         x += width
     if len(rows) > fitting:
         note = f"{len(rows) - fitting} more when you scroll"
-        paper.text(right, box.y + box.height - 8, note, size=11, colour=FAINT, align="right")
+        paper.text(right, box.y - _HALF_A_TITLE, note, size=11, colour=FAINT, align="right")
 
 
 def _draw_cell(  # noqa: PLR0913  # each is something that a cell has

@@ -158,7 +158,7 @@ STATE = Section(
                 Column(
                     "Connections used",
                     CONNECTIONS_USED,
-                    least=125,
+                    least=135,
                     unit="percentunit",
                     steps=above("connections.warning", "connections.critical"),
                 ),
