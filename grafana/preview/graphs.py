@@ -61,21 +61,26 @@ def lines(
     panel: Mapping[str, Any], answers: Mapping[str, Sequence[Series]], times: Span
 ) -> list[Line]:
     """Return the lines of a graph, in the order of its queries."""
-    grid = _grid(times)
     made: list[Line] = []
     for target in panel["targets"]:
         for series in answers[target["refId"]]:
-            known = dict(series.points)
-            if known:
-                values = [known.get(when, math.nan) for when in grid]
+            if series.points:
+                values = _at_each_step(series, times, math.nan)
                 colour = PALETTE[len(made) % len(PALETTE)]
                 made.append(Line(legend(series, target["legendFormat"]), colour, values))
     return made
 
 
-def _grid(times: Span) -> list[float]:
+def _steps(times: Span) -> list[float]:
     count = round((times.end - times.start) / times.step) + 1
     return [times.start + number * times.step for number in range(count)]
+
+
+def _at_each_step(series: Series, times: Span, missing: float) -> list[float]:
+    values = [missing] * len(_steps(times))
+    for when, value in series.points:
+        values[round((when - times.start) / times.step)] = value
+    return values
 
 
 def draw_graph(
@@ -90,7 +95,9 @@ def draw_graph(
     _draw_legend(paper, box.within(top=box.height - height), found, rows - 1, config)
     stacked = config["custom"]["stacking"]["mode"] == "normal"
     curves = _curves(found, stacked=stacked)
-    highest = config.get("max") or max(np.nanmax(top) for _, top in curves) * 1.05 or 1
+    least = config["custom"].get("axisSoftMax", 0)
+    most = max(float(np.nanmax(top)) for _, top in curves) * 1.05
+    highest = config.get("max") or max(most, least) or 1
     ticks = ticks_of(highest, config)
     left = max(width_of(text, _SMALL) for text in ticks.values()) + 14
     axes = paper.plot(box.within(left=left, top=6, right=10, bottom=height + _TIMES + 6))
@@ -104,6 +111,11 @@ def draw_graph(
         for step in steps(config):
             if step["value"] is not None and 0 < step["value"] <= highest:
                 axes.axhline(step["value"], color=NAMED[step["color"]], lw=1.1, ls=(0, (6, 4)))
+    _draw_marks(axes, period)
+
+
+def _draw_marks(axes: Axes, period: Period) -> None:
+    times = period.times
     for start, end in period.marks:
         if start > times.start:
             axes.axvline(start, color=NAMED["red"], lw=0.7, ls=(0, (3, 3)))
@@ -138,10 +150,10 @@ def _curves(found: Sequence[Line], *, stacked: bool) -> list[Curve]:
 def _draw_curves(
     axes: Axes, found: Sequence[Line], curves: Sequence[Curve], times: Span, opacity: float
 ) -> None:
-    grid = _grid(times)
+    when = _steps(times)
     for line, (ground, top) in zip(found, curves, strict=True):
-        axes.plot(grid, top, color=line.colour, lw=1.2)
-        axes.fill_between(grid, ground, top, color=line.colour, alpha=opacity, lw=0)
+        axes.plot(when, top, color=line.colour, lw=1.2)
+        axes.fill_between(when, ground, top, color=line.colour, alpha=opacity, lw=0)
 
 
 def _scale(axes: Axes, times: Span) -> None:
@@ -189,9 +201,9 @@ def _draw_legend(
 def buckets(answers: Sequence[Series], times: Span) -> tuple[list[float], list[list[float]]]:
     """Return the upper bounds of a heatmap's rows, and what is in each at each step."""
     ordered = sorted(answers, key=lambda series: float(series.labels["le"]))
-    counts = [[dict(series.points).get(when, 0.0) for when in _grid(times)] for series in ordered]
+    counts = [_at_each_step(series, times, 0.0) for series in ordered]
     # A bucket of Prometheus has also what is in the ones below.
-    below = [[0.0] * len(_grid(times)), *counts]
+    below = [[0.0] * len(_steps(times)), *counts]
     rows = [
         [max(upper - lower, 0) for lower, upper in zip(*pair, strict=True)]
         for pair in itertools.pairwise(below)
@@ -211,14 +223,20 @@ def draw_heatmap(
     }
     left = max(width_of(text, _SMALL) for text in ticks.values()) + 14
     axes = paper.plot(box.within(left=left, top=6, right=10, bottom=_TIMES + 34))
-    counts = np.ma.masked_less_equal(np.array(rows), 0)
-    edges = np.array([when - times.step / 2 for when in [*_grid(times), times.end]])
-    edges[-1] = times.end + times.step / 2
+    counts = np.array(rows)
+    most = float(counts.max())
     exponent = panel["options"]["color"]["exponent"]
-    mesh = axes.pcolormesh(edges, np.arange(len(rows) + 1), counts**exponent, cmap="Oranges_r")
+    edge = times.step / 2
+    mesh = axes.pcolormesh(
+        np.linspace(times.start - edge, times.end + edge, counts.shape[1] + 1),
+        np.arange(len(rows) + 1),
+        np.ma.masked_equal(counts, 0) ** exponent,
+        cmap="Oranges_r",
+        vmin=0,
+        vmax=most**exponent or 1,
+    )
     _scale(axes, times)
     axes.set_yticks(list(ticks), list(ticks.values()))
-    most = float(counts.max())
     bar = paper.plot(box.within(left=left, top=box.height - 22, right=10, bottom=14))
     bar.imshow(np.linspace(0, 1, 64).reshape(1, -1), aspect="auto", cmap=mesh.cmap)
     bar.set_xticks([])

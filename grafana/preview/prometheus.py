@@ -75,6 +75,6 @@ def _reason(error: urllib.error.HTTPError) -> str:
 
 
 def _series(labels: dict[str, str], points: list[tuple[float, str]]) -> Series:
-    # Nothing is drawn where there is no number.
+    # Nothing is drawn where there is no number, or one that no axis reaches.
     numbers = [(when, float(text)) for when, text in points]
-    return Series(labels, [point for point in numbers if not math.isnan(point[1])])
+    return Series(labels, [point for point in numbers if math.isfinite(point[1])])

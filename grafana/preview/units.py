@@ -38,8 +38,6 @@ def formatted(number: float, unit: str, decimals: int | None = None) -> str:
 
 
 def _fixed(number: float, decimals: int | None) -> str:
-    if not math.isfinite(number):
-        return "∞" if number > 0 else "-∞"
     text = f"{number:.{_digits(number) if decimals is None else decimals}f}"
     # What was not asked for with so many digits loses noughts at the end.
     return text.rstrip("0").rstrip(".") if decimals is None and "." in text else text
@@ -52,8 +50,7 @@ def _digits(number: float) -> int:
 
 def _stepped(base: float, units: Sequence[str], first: int, number: float) -> _Scaled:
     """Return a number in the largest unit that leaves 1; the plain one is ``units[first]``."""
-    plain = not number or not math.isfinite(number)
-    power = 0 if plain else math.floor(math.log(abs(number), base) + 1e-12)
+    power = math.floor(math.log(abs(number), base) + 1e-12) if number else 0
     power = min(max(power, -first), len(units) - 1 - first)
     return _Scaled(number / base**power, units[first + power])
 

@@ -9,6 +9,8 @@ from grafana.source.tables import NARROWEST, column_overrides, table_targets, tr
 from grafana.source.variables import DATASOURCE, written_out
 
 _CALCULATED = {"calcs": ["lastNotNull"], "fields": "", "values": False}
+_ABOVE = 1.1
+"""How far above a threshold an axis ends, so that its line is seen."""
 _INSTANT = {Kind.STAT, Kind.BARS, Kind.TABLE}
 
 
@@ -80,6 +82,9 @@ def _defaults(panel: Panel, thresholds: Thresholds) -> dict[str, Any]:
             "stacking": {"group": "A", "mode": "normal" if panel.stack else "none"},
             "thresholdsStyle": {"mode": "dashed" if panel.steps else "off"},
         }
+        if panel.steps and panel.steps[0].colour != "green" and panel.highest is None:
+            # What is bad when low would be drawn on an axis that ends below its threshold.
+            made["custom"]["axisSoftMax"] = _ABOVE * made["thresholds"]["steps"][-1]["value"]
     if panel.kind is Kind.TABLE:
         made["custom"] = {
             "align": "auto",

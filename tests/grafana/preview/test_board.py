@@ -150,6 +150,16 @@ def test_a_graph() -> None:
     assert levels == {(0.8, NAMED["orange"])}
 
 
+def test_a_low_line_is_seen_below_its_threshold() -> None:
+    """Items of a minute are far below an hour: the axis reaches up to the line all the same."""
+    board = only("memcached-server", "Age of evicted items")
+    paper = draw(board, Made(lambda expr: [] if "ALERTS" in expr else two(60, 90)(expr)), VIEW)
+    axes = paper.page.figure.axes[1]
+    assert axes.get_ylim() == pytest.approx((0, 3960))
+    (threshold,) = (line for line in axes.lines if line.is_dashed())
+    assert np.asarray(threshold.get_ydata())[0] == 3600
+
+
 def test_a_long_legend_is_scrolled() -> None:
     """What has no room in the legend is counted."""
     many = [Series({"server": str(n), "instance": ""}, [(NOW, float(n))]) for n in range(9)]
@@ -218,6 +228,14 @@ def test_a_heatmap() -> None:
     assert texts[-2:] == ["0", "37"]
     axes = paper.page.figure.axes[1]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["1 ms", "10 ms", "+Inf"]
+
+
+def test_a_heatmap_of_noughts() -> None:
+    """Where nothing was measured nothing is drawn, and nothing fails."""
+    answer = [Series({"le": le}, [(NOW, 0.0)]) for le in ("0.001", "+Inf")]
+    board = only("memcached-server", "Probes by latency")
+    paper = draw(board, Made(lambda _: answer), VIEW)
+    assert [text.get_text() for text in paper.page.texts][-2:] == ["0", "0"]
 
 
 def test_alerts_are_marks() -> None:

@@ -70,6 +70,20 @@ def test_cells_without_a_number_have_no_colour_on_any_board() -> None:
     assert coloured >= 10
 
 
+def test_what_is_bad_when_low_is_seen_below_its_line() -> None:
+    """The axis of such a graph ends above its highest threshold, however low the data is."""
+    found = set()
+    for board in boards().values():
+        for panel in panels(board):
+            config = panel["fieldConfig"]["defaults"]
+            colours = [step["color"] for step in steps(config)]
+            if panel["type"] == "timeseries" and colours[0] != "green":
+                found.add(panel["title"])
+                highest = config.get("max") or config["custom"]["axisSoftMax"]
+                assert highest > steps(config)[-1]["value"], panel["title"]
+    assert {"Age of evicted items", "Certificates that end", "Hit rate by job"} <= found
+
+
 def test_all_colours_of_the_boards_are_known() -> None:
     """Each colour that a board names can be drawn."""
     used = {colour for board in boards().values() for colour in strings(board, "color")}

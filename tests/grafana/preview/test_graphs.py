@@ -39,6 +39,14 @@ def test_lines() -> None:
     assert limit.values == [9] * 5
 
 
+def test_lines_of_odd_times() -> None:
+    """Steps of a fraction of a second are met."""
+    answers = {"A": [Series({}, [(0.0, 1.0), (1.4, 3.0), (2.1, 4.0)])], "B": []}
+    (line,) = lines(PANEL, answers, Span(0, 2.1, 0.7, 2.8))
+    assert [line.values[0], *line.values[2:]] == [1, 3, 4]
+    assert math.isnan(line.values[1])
+
+
 @pytest.mark.parametrize(
     ("highest", "config", "texts"),
     [

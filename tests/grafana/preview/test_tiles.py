@@ -4,9 +4,13 @@ from typing import Any
 
 import pytest
 
+from grafana.preview.board import pixels
 from grafana.preview.display import NAMED, Shown
+from grafana.preview.frames import column_config
+from grafana.preview.paper import Box
 from grafana.preview.prometheus import Series
 from grafana.preview.tiles import bars, column_widths, sorted_rows
+from tests.grafana.boards import boards, panels
 
 STEPS = [{"color": "green", "value": None}, {"color": "orange", "value": 0.8}]
 
@@ -50,6 +54,21 @@ def test_column_widths(least: list[int | None], widths: list[float]) -> None:
     """Columns share the width, but for those that need more; 150 pixels where nothing is said."""
     configs = [{"custom": {} if one is None else {"minWidth": one}} for one in least]
     assert column_widths(configs, 400) == pytest.approx(widths)
+
+
+def test_all_columns_of_the_boards_are_seen() -> None:
+    """On a screen as wide as the pictures nobody scrolls a table to the side."""
+    tables = [
+        panel for board in boards().values() for panel in panels(board) if panel["type"] == "table"
+    ]
+    for table in tables:
+        place = table["gridPos"]
+        room = pixels(Box(place["x"], place["y"], place["w"], place["h"])).width - 16
+        (organize,) = (one for one in table["transformations"] if one["id"] == "organize")
+        titles = [title for title in organize["options"]["renameByName"].values() if title]
+        widths = column_widths([column_config(table, title) for title in titles], room)
+        assert sum(widths) <= room + 1e-6, table["title"]
+    assert len(tables) == 8
 
 
 def test_sorted_rows() -> None:
