@@ -63,12 +63,15 @@ def ports(first: int) -> Ports:
 
 
 def wish_to_stop() -> threading.Event:
-    """Return what is set by Ctrl-C, SIGTERM and SIGHUP from now on.
+    """Return what is set by Ctrl-C, SIGTERM and the end of the terminal from now on.
 
     The signals do nothing else: so whatever is about to start is known when all are ended.
     """
     stopped = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup has it
+        numbers.append(signal.SIGHUP)
+    for number in numbers:
         signal.signal(number, lambda *_: stopped.set())
     return stopped
 

@@ -31,13 +31,13 @@ from tests.web.clients import eventually
 class Demo:
     """A running demo, started as a user starts it."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *arguments: str) -> None:
         self.temporary = directory / "temporary"
         self.temporary.mkdir()
         self._said = directory / "said"
         with self._said.open("wb") as output:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "demo", "--port=0", "--interval=1", "--fast"],
+                [sys.executable, "-m", "demo", "--port=0", "--interval=1", *arguments],
                 stdout=output,
                 stderr=output,
                 env=os.environ | {"TMPDIR": str(self.temporary)},
@@ -94,7 +94,7 @@ class Demo:
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
     """Start a demo, and end it if the test has not."""
-    made = Demo(tmp_path_factory.mktemp("demo"))
+    made = Demo(tmp_path_factory.mktemp("demo"), "--fast")
     try:
         made.wait_until_it_says("Stop with Ctrl-C.")
         assert eventually(lambda: made.ready, 30)
@@ -193,12 +193,17 @@ def test_ctrl_c_leaves_nothing_behind(demo: Demo) -> None:
 
 
 def test_a_part_that_ends_is_told(tmp_path: Path) -> None:
-    """When a server dies, the demo says which, ends the others and fails."""
+    """When a server dies, the demo says which, ends the others and fails; alerts wait as told."""
     made = Demo(tmp_path)
     with contextlib.ExitStack() as stack:
         stack.callback(made.process.wait, 60)
         stack.callback(made.process.terminate)
         made.wait_until_it_says("Stop with Ctrl-C.")
+        assert "--fast spares you the wait" in made.said
+        assert eventually(lambda: made.ready, 30)
+        groups = made.ask("rules", type="alert")["groups"]
+        waits = {rule["name"]: rule["duration"] for group in groups for rule in group["rules"]}
+        assert waits["MemcachedEvictionsPerSetHigh"] == 15 * 60
         port = made.server(HEALTHY.name).rpartition(":")[2]
         victim: list[int] = []
         others: list[int] = []
