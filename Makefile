@@ -1,5 +1,5 @@
 # Every target sets up what it needs: a virtual environment in .venv with the locked packages,
-# and, for run, test, bench and soak, the missing Debian or Ubuntu packages (as root or with sudo).
+# and, for run, demo, test, pictures, bench and soak, the missing Debian or Ubuntu packages (as root or with sudo).
 
 PYTHON_DIRS = exporter tests bench demo grafana
 BIN = .venv/bin
@@ -30,7 +30,7 @@ run: ## run the exporter on :9150 with a memcached on 127.0.0.1:11211
 demo: ## run memcached, traffic, exporter, Prometheus and Alertmanager, to look at
 	@scripts/need.sh memcached:memcached prometheus:prometheus \
 		prometheus-alertmanager:prometheus-alertmanager
-	@scripts/setup.sh dev
+	@scripts/setup.sh run
 	@$(BIN)/python -m demo $(DEMO_ARGS)
 
 test: ## run all tests

@@ -102,15 +102,16 @@ def draw(board: Mapping[str, Any], source: Source, view: View) -> Paper:
 def answers(
     panel: Panel, source: Source, values: Mapping[str, str], times: Span, now: float
 ) -> dict[str, list[Series]]:
-    """Return the answers to a panel's queries by their letters."""
+    """Return the answers to a panel's queries by their letters, of series that have any number."""
     found = {}
     for target in panel["targets"]:
         expr = filled(target["expr"], values, times)
-        found[target["refId"]] = (
+        answer = (
             source.instant(expr, now)
             if target["instant"]
             else source.range(expr, times.start, times.end, times.step)
         )
+        found[target["refId"]] = [series for series in answer if series.points]
     return found
 
 
@@ -177,7 +178,7 @@ def _draw_panel(
         box.x + 10, box.y + _TITLE / 2, panel["title"], size=13, bold=True, room=box.width - 40
     )
     inner = box.within(top=_TITLE, bottom=6)
-    if not any(series.points for answer in found.values() for series in answer):
+    if not any(found.values()):
         middle = inner.x + inner.width / 2, inner.y + inner.height / 2
         paper.text(*middle, "No data", size=14, colour=FAINT, align="center")
         return

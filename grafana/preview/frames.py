@@ -28,27 +28,29 @@ def table(answers: Mapping[str, Sequence[Series]]) -> list[Row]:
     frames: list[list[Row]] = []
     for letter, answer in answers.items():
         name = f"Value #{letter}" if len(answers) > 1 else "Value"
-        frames.append([{**one.labels, name: one.points[-1][1]} for one in answer if one.points])
+        frames.append([{**one.labels, name: one.points[-1][1]} for one in answer])
     return _merged([frame for frame in frames if frame])
 
 
 def _merged(frames: Sequence[list[Row]]) -> list[Row]:
     """Return rows in which all agree that what every frame has is the same."""
     names = [set().union(*frame) for frame in frames]
-    shared = set.intersection(*names) if names else set()
+    shared = sorted(set.intersection(*names)) if names else []
     rows: list[Row] = []
+    alike: dict[tuple[float | str | None, ...], list[Row]] = {}
     for frame in frames:
         for row in frame:
+            others = alike.setdefault(tuple(row.get(name) for name in shared), [])
             fitting = [
-                old
-                for old in rows
-                if all(old.get(name) == row.get(name) for name in shared)
-                and all(old[name] == row[name] for name in old.keys() & row.keys())
+                other
+                for other in others
+                if all(other[name] == row[name] for name in other.keys() & row.keys())
             ]
-            for old in fitting:
-                old.update(row)
+            for other in fitting:
+                other.update(row)
             if not fitting:
-                rows.append(dict(row))
+                others.append(dict(row))
+                rows.append(others[-1])
     return rows
 
 

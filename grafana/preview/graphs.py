@@ -64,10 +64,9 @@ def lines(
     made: list[Line] = []
     for target in panel["targets"]:
         for series in answers[target["refId"]]:
-            if series.points:
-                values = _at_each_step(series, times, math.nan)
-                colour = PALETTE[len(made) % len(PALETTE)]
-                made.append(Line(legend(series, target["legendFormat"]), colour, values))
+            values = _at_each_step(series, times, math.nan)
+            colour = PALETTE[len(made) % len(PALETTE)]
+            made.append(Line(legend(series, target["legendFormat"]), colour, values))
     return made
 
 

@@ -170,6 +170,20 @@ def test_a_long_legend_is_scrolled() -> None:
     assert "5" not in words(paper)
 
 
+def test_a_series_without_a_number_is_not_there() -> None:
+    """What Prometheus answers with no number, or an infinite one, has no bar, and no line."""
+
+    class Half(Made):
+        def instant(self, expr: str, at: float) -> list[Series]:
+            """Leave the second server without a number."""
+            first, second = super().instant(expr, at)
+            return [first, Series(second.labels, [])]
+
+    paper = draw(only("memcached-fleet", "Lowest hit rates"), Half(two(0.5, 0.9)), VIEW)
+    assert words(paper)["cache1:11211 e:9150"] == 1
+    assert words(paper)["cache2:11211 e:9150"] == 0
+
+
 def test_a_tile() -> None:
     """A number stands on the colour of its threshold; a word has its own."""
     source = Made(lambda expr: [Series({}, [(NOW, 0.9)])])

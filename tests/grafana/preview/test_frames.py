@@ -6,9 +6,9 @@ from grafana.preview.frames import column_config, legend, organized, table
 from grafana.preview.prometheus import Series
 
 
-def series(value: float | None = None, **labels: str) -> Series:
-    """Return a series of one number, or of none."""
-    return Series(labels, [] if value is None else [(0.0, value)])
+def series(value: float, **labels: str) -> Series:
+    """Return a series of one number."""
+    return Series(labels, [(0.0, value)])
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_rows_of_several_queries_become_one() -> None:
         {
             "A": [series(1, server="a", job="j"), series(0, server="b", job="j")],
             "B": [series(0.5, server="a", job="j", version="1.6")],
-            "C": [series(7, server="b", job="j"), series(None, server="c", job="j")],
+            "C": [series(7, server="b", job="j")],
         }
     )
     assert rows == [

@@ -24,7 +24,6 @@ def test_lines() -> None:
     answers = {
         "A": [
             Series({"server": "a"}, [(100, 1), (110, 5), (140, 2)]),
-            Series({"server": "empty"}, []),
             Series({"server": "b"}, [(130, 7)]),
         ],
         "B": [Series({}, [(when, 9.0) for when in range(100, 141, 10)])],
