@@ -1,5 +1,5 @@
 # Every target sets up what it needs: a virtual environment in .venv with the locked packages,
-# and, for run, demo, test, pictures, bench and soak, the missing Debian or Ubuntu packages (as root or with sudo).
+# and, for what starts servers, the missing Debian or Ubuntu packages (as root or with sudo).
 
 PYTHON_DIRS = exporter tests bench demo grafana
 BIN = .venv/bin
@@ -20,7 +20,7 @@ help: ## list the targets
 	@echo 'lock takes  LOCK_ARGS="--upgrade"'
 	@echo 'all take    PYTHON=python3.12, where the first Python found is not the one to use'
 	@echo
-	@echo 'run and test install missing packages with apt-get. On a machine with systemd, the'
+	@echo 'run, demo and test install missing packages with apt-get. On a machine with systemd, the'
 	@echo 'packages memcached, prometheus and prometheus-alertmanager start their services.'
 
 run: ## run the exporter on :9150 with a memcached on 127.0.0.1:11211
