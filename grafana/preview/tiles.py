@@ -78,8 +78,14 @@ def sorted_rows(panel: Mapping[str, Any], rows: Sequence[Row]) -> list[Row]:
     """Return rows as a table shows them at first; those without a number are the lowest."""
     made = list(rows)
     for by in panel["options"]["sortBy"]:
-        made.sort(key=lambda row: float(row.get(by["displayName"], "-inf")), reverse=by["desc"])
+        made.sort(key=lambda row: _rank(row.get(by["displayName"])), reverse=by["desc"])
     return made
+
+
+def _rank(value: float | str | None) -> tuple[float, str]:
+    if value is None:
+        return float("-inf"), ""
+    return (0, value) if isinstance(value, str) else (value, "")
 
 
 def draw_table(

@@ -175,7 +175,8 @@ STATE = Section(
                     steps=(Step("green", None), Step("red", "latency.mean")),
                 ),
             ),
-            worst_first="Alerts",
+            sorted_by="Alerts",
+            highest_first=True,
             runbooks=("MemcachedDown",),
             width=24,
             height=11,
@@ -202,6 +203,7 @@ STATE = Section(
                     f"count by ($by, alertname, severity) ({_FIRING})",
                 ),
             ),
+            sorted_by="Severity",  # critical is the first of its words
             width=24,
             height=7,
         ),

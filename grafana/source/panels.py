@@ -132,8 +132,8 @@ def _options(panel: Panel) -> dict[str, Any]:
                 "cellHeight": "sm",
                 "footer": {"show": False},
                 "showHeader": True,
-                "sortBy": [{"displayName": panel.worst_first, "desc": True}]
-                if panel.worst_first
+                "sortBy": [{"displayName": panel.sorted_by, "desc": panel.highest_first}]
+                if panel.sorted_by
                 else [],
             }
         case Kind.HEATMAP:

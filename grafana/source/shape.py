@@ -66,8 +66,9 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True):
     queries: tuple[Query, ...] = ()
     columns: tuple[Column, ...] = ()
     """Of a table, instead of queries."""
-    worst_first: str = ""
-    """Title of the column by which rows of a table are sorted at first, the highest on top."""
+    sorted_by: str = ""
+    """Title of the column by which rows of a table are sorted at first."""
+    highest_first: bool = False
     steps: tuple[Step, ...] = ()
     words: tuple[tuple[float, str, str], ...] = ()
     """Numbers shown as words: the number, the word, its colour."""

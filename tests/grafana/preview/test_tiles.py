@@ -72,7 +72,7 @@ def test_all_columns_of_the_boards_are_seen() -> None:
 
 
 def test_sorted_rows() -> None:
-    """The highest is on top, and what has no number is below."""
+    """The highest is on top, and what has no number is below; words are in order."""
     rows: list[dict[str, float | str]] = [
         {"Server": "a", "Evictions": 2.0},
         {"Server": "b"},
@@ -80,4 +80,6 @@ def test_sorted_rows() -> None:
     ]
     by = {"options": {"sortBy": [{"displayName": "Evictions", "desc": True}]}}
     assert [row["Server"] for row in sorted_rows(by, rows)] == ["c", "a", "b"]
+    by = {"options": {"sortBy": [{"displayName": "Server", "desc": False}]}}
+    assert [row["Server"] for row in sorted_rows(by, rows[::-1])] == ["a", "b", "c"]
     assert sorted_rows({"options": {"sortBy": []}}, rows) == rows
