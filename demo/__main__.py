@@ -2,7 +2,8 @@
 
 Three memcached servers, of which one is too small and one has too many clients, traffic on them,
 the exporter, Prometheus with the rules, and Alertmanager, whose notifications are printed.
-Exit status 0 after Ctrl-C or SIGTERM, 2 when a part could not start or has ended.
+Exit status 0 after Ctrl-C or SIGTERM, 2 when a part could not start, or one other than a memcached
+has ended.
 """
 
 import argparse
@@ -18,30 +19,32 @@ _LOWEST_PORT = 1024
 _HIGHEST_PORT = 65_500
 
 
-def _tell(where: Ports, *, at_once: bool) -> None:
+def _tell(where: Ports, stack: Stack, *, at_once: bool) -> None:
     base = f"http://{HOST}:"
     lines = [
         f"Exporter:      {base}{where.exporter}/",
         f"Prometheus:    {base}{where.prometheus}/alerts",
         f"Alertmanager:  {base}{where.alertmanager}/",
     ]
-    for shape, port in zip(SHAPES, where.servers, strict=True):
-        options = " ".join(shape.options)
-        lines.append(f"{'memcached:':14} {HOST}:{port}, {shape.name}: memcached {options}")
+    for shape, server in zip(SHAPES, stack.servers, strict=True):
+        command = " ".join(("memcached", *shape.options))
+        place = f"{HOST}:{server.port}, process {server.pid}"
+        lines.append(f"{'memcached:':14} {place}, {shape.name}: {command}")
     if not at_once:
         lines.append("Alerts wait for minutes, as their rules say; --fast spares you the wait.")
-    print("\n".join(lines), "Stop with Ctrl-C.", sep="\n", flush=True)
+    lines += ["Kill a memcached: within minutes the pager is told.", "Stop with Ctrl-C."]
+    print("\n".join(lines), flush=True)
 
 
 def _demo(first: int, interval: int, stopped: threading.Event, *, at_once: bool) -> None:
     where = ports(first)
     stack = Stack(where, interval, at_once=at_once)
     with stack.ended():
-        for name in stack.start():
-            print(f"{name} runs", flush=True)
+        for part in stack.start():
+            print(f"{part.name} runs", flush=True)
             if stopped.is_set():
                 return
-        _tell(where, at_once=at_once)
+        _tell(where, stack, at_once=at_once)
         while not stopped.wait(1):
             stack.check()
         print("Stopping", flush=True)

@@ -39,8 +39,8 @@ def _run(minutes: float, directory: Path) -> bool:
     where = ports(0)
     stack = Stack(where, _INTERVAL, at_once=True)
     with stack.ended():
-        for name in stack.start():
-            print(f"{name} runs", flush=True)
+        for part in stack.start():
+            print(f"{part.name} runs", flush=True)
             if stopped.is_set():
                 return False
         end = time.monotonic() + _WARM_UP + minutes * 60
@@ -60,6 +60,8 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=8, help="shown (default: %(default)g)")
     parser.add_argument("--out", type=Path, default=PICTURES, metavar="DIRECTORY")
     options = parser.parse_args()
+    if options.minutes <= 0:
+        parser.error("--minutes: write a number above 0")
     try:
         return 0 if _run(options.minutes, options.out) else 1
     except (DemoError, CannotMeasureError, PreviewError) as error:

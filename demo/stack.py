@@ -83,10 +83,10 @@ class Part(Process):
         self.name = name
         super().__init__(command, port)
 
-    def check(self) -> None:
-        """Raise DemoError when it has ended."""
-        if self._process.poll() is not None:
-            raise DemoError(f"{self.name} has ended: {self.output()}")
+    @property
+    def has_ended(self) -> bool:
+        """Whether it runs no longer, though nobody here has stopped it."""
+        return self._process.poll() is not None
 
     def stop(self) -> None:
         """End the process."""
@@ -106,8 +106,11 @@ class Stack:
         self._ports = where
         self._interval = f"{interval}s"
         self._at_once = at_once
-        self._parts: list[Part] = []
         self._exits = contextlib.ExitStack()
+        self._place = Path()
+        self.servers: list[Part] = []
+        """The memcached servers, which somebody may kill to see what happens."""
+        self._others: list[Part] = []
 
     @contextlib.contextmanager
     def ended(self) -> Iterator[None]:
@@ -115,56 +118,60 @@ class Stack:
         with self._exits:
             yield
 
-    def start(self) -> Iterator[str]:
-        """Start the parts one by one, and yield the name of each."""
-        place = Path(
-            self._exits.enter_context(tempfile.TemporaryDirectory(prefix="memcached-demo-"))
-        )
+    def start(self) -> Iterator[Part]:
+        """Start the parts and yield each, so that one may leave off after any of them."""
+        directory = tempfile.TemporaryDirectory(prefix="memcached-demo-")
+        self._place = Path(self._exits.enter_context(directory))
         for shape, port in zip(SHAPES, self._ports.servers, strict=True):
-            yield self._run(f"memcached ({shape.name})", port, _memcached(port, shape.options))
+            command = _memcached(port, shape.options)
+            self.servers.append(self._run(f"memcached ({shape.name})", port, command))
+            yield self.servers[-1]
             self._exits.enter_context(Load(shape, port))
-        (place / "exporter.yml").write_text(_yaml(self._exporter()))
-        yield self._run(
-            "exporter",
-            self._ports.exporter,
-            [sys.executable, "-m", "exporter", f"--config.file={place / 'exporter.yml'}"],
-        )
         self._exits.enter_context(Notices(self._ports.notices))
-        receivers = f"{HOST}:{self._ports.notices}"
-        text = _EXAMPLE.read_text(encoding="utf-8").replace(_RECEIVERS, receivers)
-        (place / "alertmanager.yml").write_text(self._hurried(text, "1s"))
-        yield self._run(
-            "Alertmanager",
-            self._ports.alertmanager,
-            [
-                _installed("prometheus-alertmanager", "alertmanager"),
-                f"--config.file={place / 'alertmanager.yml'}",
-                f"--storage.path={place / 'alertmanager'}",
-                f"--web.listen-address={HOST}:{self._ports.alertmanager}",
-                "--cluster.listen-address=",
-            ],
-        )
-        (place / "rules.yml").write_text(self._hurried(_rules(place / "exporter.yml"), "0s"))
-        (place / "prometheus.yml").write_text(_yaml(self._prometheus()))
-        yield self._run(
-            "Prometheus",
-            self._ports.prometheus,
-            [
-                _installed("prometheus"),
-                f"--config.file={place / 'prometheus.yml'}",
-                f"--storage.tsdb.path={place / 'prometheus'}",
-                f"--web.listen-address={HOST}:{self._ports.prometheus}",
-            ],
-        )
+        for run in (self._run_exporter, self._run_alertmanager, self._run_prometheus):
+            self._others.append(run())
+            yield self._others[-1]
 
     def check(self) -> None:
-        """Raise DemoError when a part has ended."""
-        for part in self._parts:
-            part.check()
+        """Raise DemoError when a part has ended that nothing goes on without."""
+        for part in self._others:
+            if part.has_ended:
+                raise DemoError(f"{part.name} has ended: {part.output()}")
 
-    def _run(self, name: str, port: int, command: Sequence[str]) -> str:
-        self._parts.append(self._exits.enter_context(Part(name, command, port)))
-        return name
+    def _run(self, name: str, port: int, command: Sequence[str]) -> Part:
+        return self._exits.enter_context(Part(name, command, port))
+
+    def _run_exporter(self) -> Part:
+        config = self._write("exporter.yml", _yaml(self._exporter()))
+        command = [sys.executable, "-m", "exporter", f"--config.file={config}"]
+        return self._run("exporter", self._ports.exporter, command)
+
+    def _run_alertmanager(self) -> Part:
+        text = _EXAMPLE.read_text(encoding="utf-8")
+        text = text.replace(_RECEIVERS, f"{HOST}:{self._ports.notices}")
+        command = [
+            _installed("prometheus-alertmanager", "alertmanager"),
+            f"--config.file={self._write('alertmanager.yml', self._hurried(text, '1s'))}",
+            f"--storage.path={self._place / 'alertmanager'}",
+            f"--web.listen-address={HOST}:{self._ports.alertmanager}",
+            "--cluster.listen-address=",
+        ]
+        return self._run("Alertmanager", self._ports.alertmanager, command)
+
+    def _run_prometheus(self) -> Part:
+        self._write("rules.yml", self._hurried(_rules(self._place / "exporter.yml"), "0s"))
+        command = [
+            _installed("prometheus"),
+            f"--config.file={self._write('prometheus.yml', _yaml(self._prometheus()))}",
+            f"--storage.tsdb.path={self._place / 'prometheus'}",
+            f"--web.listen-address={HOST}:{self._ports.prometheus}",
+        ]
+        return self._run("Prometheus", self._ports.prometheus, command)
+
+    def _write(self, name: str, text: str) -> Path:
+        path = self._place / name
+        path.write_text(text, encoding="utf-8")
+        return path
 
     def _hurried(self, text: str, wait: str) -> str:
         return _WAITS.sub(rf"\1: {wait}", text) if self._at_once else text

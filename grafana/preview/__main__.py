@@ -20,6 +20,16 @@ def _choice(text: str) -> tuple[str, str]:
     return name, value
 
 
+def _positive(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"write a number above 0, not {text!r}")
+    return number
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Draw the boards."""
     parser = argparse.ArgumentParser(
@@ -27,7 +37,10 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--prometheus", required=True, metavar="URL")
     parser.add_argument("--out", type=Path, default=PICTURES, metavar="DIRECTORY")
-    parser.add_argument("--board", action="append", metavar="UID", help="only this one; repeatable")
+    paths = {path.stem: path for path in sorted(DASHBOARDS.glob("*.json"))}
+    parser.add_argument(
+        "--board", action="append", choices=paths, help="only this one; repeatable (default: all)"
+    )
     parser.add_argument(
         "--set",
         action="append",
@@ -36,10 +49,12 @@ def main(arguments: list[str] | None = None) -> int:
         metavar="NAME=VALUE",
         help="a value of a variable; repeatable (default: All)",
     )
-    parser.add_argument("--minutes", type=float, default=180, help="shown (default: %(default)g)")
+    parser.add_argument(
+        "--minutes", type=_positive, default=180, help="shown (default: %(default)g)"
+    )
     parser.add_argument(
         "--interval",
-        type=float,
+        type=_positive,
         default=15,
         metavar="SECONDS",
         help="scrape interval, as set in the data source (default: %(default)g)",
@@ -52,13 +67,11 @@ def main(arguments: list[str] | None = None) -> int:
     view = View(time.time(), options.minutes * 60, options.interval, choices, options.open)
     source = Prometheus(options.prometheus)
     options.out.mkdir(parents=True, exist_ok=True)
-    for path in sorted(DASHBOARDS.glob("*.json")):
-        if options.board and path.stem not in options.board:
-            continue
+    for name in options.board or paths:
         try:
-            draw(load(path), source, view).save(options.out / f"{path.stem}.png")
+            draw(load(paths[name]), source, view).save(options.out / f"{name}.png")
         except PreviewError as error:
-            sys.stderr.write(f"error: {path.stem}: {error}\n")
+            sys.stderr.write(f"error: {name}: {error}\n")
             return 2
     return 0
 

@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from grafana.preview.prometheus import PreviewError
+
 _PLACE = re.compile(r"\$(?:\{(\w+)(?::\w+)?\}|(\w+))")
 _SPECIAL = re.compile(r"[\\$^*{}\[\]'+?.()|]")
 _ROUND = (
@@ -47,7 +49,14 @@ def span(now: float, seconds: float, points: int, scrape_interval: float) -> Spa
 
 
 def chosen(board: Mapping[str, Any], choices: Mapping[str, list[str]]) -> dict[str, str]:
-    """Return what each variable of a board stands for; those without a choice are at All."""
+    """Return what each variable of a board stands for; those without a choice are at All.
+
+    PreviewError for a choice of what is no variable of the board.
+    """
+    known = {one["name"] for one in board["templating"]["list"] if one["type"] == "query"}
+    if choices.keys() - known:
+        wrong = ", ".join(sorted(choices.keys() - known))
+        raise PreviewError(f"{wrong}: no such variable; there are {', '.join(sorted(known))}")
     values = {}
     for variable in board["templating"]["list"]:
         name = variable["name"]

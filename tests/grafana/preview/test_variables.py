@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from grafana.preview.prometheus import PreviewError
 from grafana.preview.variables import Span, chosen, filled, span
 from tests.grafana.boards import ALL, boards
 from tests.grafana.boards import chosen as written
@@ -54,6 +55,12 @@ def test_choices(picked: list[str]) -> None:
     pattern = value.replace("\\\\", "\\")
     assert all(re.fullmatch(pattern, one) for one in picked)
     assert not re.fullmatch(pattern, "127x0.0.1:11211")
+
+
+def test_a_choice_of_no_variable_is_refused() -> None:
+    """The message names what is wrong, and what there is."""
+    with pytest.raises(PreviewError, match=r"cluster: no such variable; .*instance, job, server"):
+        chosen(FLEET, {"cluster": ["a"], "server": ["b"]})
 
 
 def test_filled() -> None:
