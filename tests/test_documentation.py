@@ -55,6 +55,7 @@ def part(section: Section) -> str:
     found = re.split(r"^## ", TEXT, flags=re.MULTILINE)
     titles = {
         "scrape": "What the exporter finds out about a server\n",
+        "findings": "What is not as it should be\n",
         "exporter": "The exporter itself\n",
         "host_collectors": "The host: how its collectors do\n",
         "process_collectors": "The servers' processes: how their collectors do\n",
