@@ -36,6 +36,7 @@ _KEYS = {
     "web.telemetry_path": "web.telemetry_path",
     "web.scrape_path": "web.scrape_path",
     "web.enable_lifecycle": "web.enable_lifecycle",
+    "web.systemd_socket": "web.systemd_socket",
     "web.external_url": "web.external_url",
     "web.config.file": "web.config_file",
     "log.level": "log.level",
@@ -68,11 +69,13 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     add(
         "--metrics.legacy-names",
         action="store_true",
+        default=None,
         help="add the official exporter's misnamed families; the text format only",
     )
     add(
         "--metrics.findings",
         action="store_true",
+        default=None,
         help="add memcached_finding: what is not as it should be, judged once a minute",
     )
     add(
@@ -87,7 +90,13 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     add(
         "--web.enable-lifecycle",
         action="store_true",
+        default=None,
         help="reload the configuration upon POST /-/reload, as upon SIGHUP",
+    )
+    add(
+        "--web.systemd-socket",
+        action=argparse.BooleanOptionalAction,
+        help="serve on the sockets of a systemd .socket unit, instead of --web.listen-address",
     )
     add(
         "--web.external-url",
@@ -122,17 +131,22 @@ def add_reading_flags(parser: argparse.ArgumentParser) -> None:
     add(
         "--memcached.assume-no-napi-ids",
         action="store_true",
+        default=None,
         help="read `stats settings` also from remote memcached 1.6.9 to 1.6.39: only if none of"
         " them was started with -N, since the command kills such a server",
     )
-    add("--memcached.tls.enable", action="store_true", help="speak TLS to the servers")
+    add(
+        "--memcached.tls.enable",
+        action=argparse.BooleanOptionalAction,
+        help="speak TLS to the servers",
+    )
     add("--memcached.tls.ca-file", metavar="FILE", help="certificates to trust (default system's)")
     add("--memcached.tls.cert-file", metavar="FILE", help="the exporter's own certificate")
     add("--memcached.tls.key-file", metavar="FILE", help="its key")
     add("--memcached.tls.server-name", metavar="NAME", help="name in the servers' certificates")
     add(
         "--memcached.tls.insecure-skip-verify",
-        action="store_true",
+        action=argparse.BooleanOptionalAction,
         help="take any certificate; anybody between can then read along",
     )
     add(
@@ -175,9 +189,7 @@ def configuration_of(flags: dict[str, Any]) -> Configuration:
     path: Path | None = flags["config.file"]
     file, file_place = load(path) if path else (ConfigFile(), lambda key_path: key_path)
     given = {
-        flag: value
-        for flag, value in flags.items()
-        if flag in _KEYS and value not in (None, False, [])
+        flag: value for flag, value in flags.items() if flag in _KEYS and value not in (None, [])
     }
 
     def place(key_path: str) -> str:
@@ -188,7 +200,10 @@ def configuration_of(flags: dict[str, Any]) -> Configuration:
 
     document = msgspec.to_builtins(file)
     _enable(document, flags, given)
+    without_tls = document["modules"]["default"]["tls"] is None
     for flag, value in given.items():
+        if without_tls and flag.startswith("memcached.tls."):
+            continue
         *sections, key = _KEYS[flag].split(".")
         target = document
         for section in sections:
@@ -202,9 +217,12 @@ def configuration_of(flags: dict[str, Any]) -> Configuration:
 def _enable(document: dict[str, Any], flags: dict[str, Any], given: dict[str, Any]) -> None:
     """Apply the flags that switch a part of the default module on or off."""
     default = document["modules"].setdefault("default", msgspec.to_builtins(ModuleEntry()))
-    if flags[_ENABLE_TLS]:
+    enabled = flags[_ENABLE_TLS]
+    if enabled:
         default["tls"] = default["tls"] or {}
-    elif any(flag.startswith("memcached.tls.") for flag in given):
+    elif enabled is False:
+        default["tls"] = None
+    elif any(value for flag, value in given.items() if flag.startswith("memcached.tls.")):
         raise ConfigurationError(f"--memcached.tls flags do nothing alone: add --{_ENABLE_TLS}")
     if (slab := flags["collector.slab"]) is not None:
         others = [name for name in default["sections"] if name not in _SLAB_SECTIONS]

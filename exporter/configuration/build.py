@@ -225,6 +225,7 @@ def _web(file: ConfigFile, place: Place) -> Web:
         listen=tuple(listen),
         **paths,
         enable_lifecycle=file.web.enable_lifecycle,
+        systemd_socket=file.web.systemd_socket,
         config_file=file.web.config_file,
         external_url=file.web.external_url.rstrip("/"),
     )

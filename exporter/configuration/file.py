@@ -127,6 +127,7 @@ class WebEntry(_Strict, frozen=True, kw_only=True):
     external_url: UrlText = ""
     config_file: str = ""
     enable_lifecycle: bool = False
+    systemd_socket: bool = False
 
 
 class LogEntry(_Strict, frozen=True, kw_only=True):
