@@ -4,6 +4,9 @@ from exporter.health.findings.shape import Check, Seen, Severity
 from exporter.health.findings.view import View
 from exporter.health.words import amount, share, size, time, twice
 
+_LARGEST_MIB = 1024
+"""The largest item that -I allows."""
+
 
 def _full(view: View) -> Seen | None:
     levels = view.levels
@@ -73,10 +76,16 @@ def _evictions_per_set(view: View) -> Seen | None:
     return Seen(Severity.WARNING, text, _doubled(view))
 
 
-def _out_of_memory(view: View) -> Seen | None:
-    refused = sum(view.increases("memcached_item_no_memory_total").values()) or sum(
+def _refused(view: View) -> float:
+    """Return how many stores found no memory lately."""
+    # The count per class is older than the one of the server.
+    return sum(view.increases("memcached_item_no_memory_total").values()) or sum(
         view.increases("memcached_slab_items_outofmemory_total").values()
     )
+
+
+def _out_of_memory(view: View) -> Seen | None:
+    refused = _refused(view)
     if not refused:
         return None
     text = f"It refused {amount(refused)} stores in {time(view.seconds or 0)} for want of memory."
@@ -84,10 +93,13 @@ def _out_of_memory(view: View) -> Seen | None:
 
 
 def _no_evictions(view: View) -> Seen | None:
-    if view.now.value("memcached_settings_evictions_enabled") != 0 or not is_full(view):
+    used = view.levels.memory_ratio
+    if view.now.value("memcached_settings_evictions_enabled") != 0 or used is None:
         return None
-    used = share(view.levels.memory_ratio or 0)
-    return Seen(Severity.WARNING, f"It may not evict (-M), and is {used} full.", _doubled(view))
+    if not is_full(view) and not _refused(view):
+        return None
+    text = f"It may not evict (-M), and is {share(used)} full."
+    return Seen(Severity.WARNING, text, _doubled(view))
 
 
 def _allocations(view: View) -> Seen | None:
@@ -116,7 +128,8 @@ def _too_large(view: View) -> Seen | None:
         return None
     text = f"It refused {amount(refused)} items in {time(view.seconds or 0)} as too large"
     told = "" if most is None else f" (the limit is {size(most)})"
-    return Seen(Severity.WARNING, f"{text}{told}.")
+    more = "Nm" if most is None else f"{min(max(2 * most / 2**20, 1), _LARGEST_MIB):.0f}m"
+    return Seen(Severity.WARNING, f"{text}{told}.", {"more": more})
 
 
 def _doubled(view: View) -> dict[str, str]:
@@ -194,7 +207,7 @@ MEMORY = (
         judge=_too_large,
         why="Clients get an error and no cache for these items.",
         remedy="Store less in one item (compress it, split it), or start memcached with a larger"
-        " -I, such as -I 4m.",
+        " -I, such as -I {more}.",
         leave="When the application knows and does without.",
     ),
     Check(

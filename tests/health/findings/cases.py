@@ -243,6 +243,14 @@ CASES = (
         {"settings_evictions_enabled": 1.0},
     ),
     Case(
+        "evictions_off",
+        WARNING,
+        "It may not evict (-M), and is 85 % full.",
+        {"settings_evictions_enabled": 0.0, "item_no_memory_total": 5.0, **FULL, **ROOM},
+        {"item_no_memory_total": 0.0},
+        grown=("item_no_memory_total",),
+    ),
+    Case(
         "slabs_calcified",
         WARNING,
         "It evicts from 1 slab classes, while 6 of 100 memory pages lie idle (6 %).",
@@ -320,7 +328,7 @@ CASES = (
         {"item_too_large_total": 2.0, "settings_item_size_max_bytes": MIB},
         {"item_too_large_total": 0.0},
         grown=("item_too_large_total",),
-        remedy="-I 4m",
+        remedy="-I 2m",
     ),
     Case(
         "slab_waste",

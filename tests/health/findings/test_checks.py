@@ -191,6 +191,14 @@ def test_old_releases_name_no_threads() -> None:
     )
 
 
+def test_items_may_be_no_larger_than_memcached_allows() -> None:
+    """-I ends at 1 GiB, and takes no fractions of what it is told in."""
+    case = next(case for case in CASES if case.finding == "items_too_large")
+    for limit, option in ((2**30, "-I 1024m."), (128 * 2**10, "-I 1m."), (4 * 2**20, "-I 8m.")):
+        view = view_of(case, {"settings_item_size_max_bytes": float(limit)})
+        assert found(view)["items_too_large"].remedy.endswith(option)
+
+
 def test_threads_of_an_unknown_kind_are_not_compared() -> None:
     """Some of them do other work, so that one would always do more than the others."""
     case = next(case for case in CASES if case.finding == "workers_uneven")
