@@ -5,14 +5,18 @@ from exporter.health.findings.host import HOST
 from exporter.health.findings.memory import MEMORY
 from exporter.health.findings.network import NETWORK
 from exporter.health.findings.settings import SETTINGS
+from exporter.health.findings.slabs import SLABS
+from exporter.health.findings.storage import STORAGE
 from exporter.health.findings.traffic import TRAFFIC
 from exporter.health.findings.workers import WORKERS
 
 TOPICS = {
     "Connections": CONNECTIONS,
     "Memory": MEMORY,
+    "Slab classes": SLABS,
     "Traffic": TRAFFIC,
     "Worker threads": WORKERS,
+    "External storage and proxy": STORAGE,
     "The network": NETWORK,
     "The host": HOST,
     "How memcached was started": SETTINGS,

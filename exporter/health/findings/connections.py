@@ -58,12 +58,14 @@ def _listener_disabled(view: View) -> Seen | None:
 
 def _backlog(view: View) -> Seen | None:
     wanted = view.now.value("memcached_settings_tcp_backlog")
-    limits = view.now.by("address", "memcached_listen_queue_limit")
-    if wanted is None or not limits or min(limits.values()) >= wanted:
+    limits = view.now.by("address", "memcached_listen_queue_limit").values()
+    # It is 0 while memcached has as many connections as it may.
+    least = min((limit for limit in limits if limit), default=None)
+    if wanted is None or least is None or least >= wanted:
         return None
     text = (
         f"{amount(wanted)} connections were to wait for being accepted (-b), the kernel lets"
-        f" {amount(min(limits.values()))} wait."
+        f" {amount(least)} wait."
     )
     return Seen(Severity.INFO, text, {"backlog": f"{wanted:.0f}"})
 
@@ -82,7 +84,8 @@ CONNECTIONS = (
         judge=_high,
         why="At the limit it refuses new clients, or lets them wait without a word.",
         remedy="See first whether clients leak connections (`stats conns`). Then start memcached"
-        " with -c {more} (systemd: LimitNOFILE={more} for it).",
+        " with -c {more} (systemd: LimitNOFILE={more} for it), or let it close what nobody uses:"
+        " -o idle_timeout=SECONDS, longer than clients' pools keep connections.",
         leave="Clients with pools of a fixed size hold the same number for ever: a server that is"
         " near its limit then stays there.",
         runbook="MemcachedConnectionsHigh",
@@ -119,7 +122,7 @@ CONNECTIONS = (
         judge=_listener_disabled,
         why="At its limit it does not accept connections: clients wait, and run into timeouts.",
         remedy="Raise the connection limit (-c) and LimitNOFILE. With `-o maxconns_fast`, the"
-        " default since 1.4.25, clients are told at once.",
+        " default since 1.5.0, clients are told at once.",
         leave="Never.",
         runbook="MemcachedListenerDisabled",
     ),

@@ -85,9 +85,15 @@ def _time_wait(view: View) -> Seen | None:
     near = bool(waiting and most and waiting / most > view.thresholds.connections.warning)
     if not overflows and not near:
         return None
-    told = f"{amount(waiting or 0)} connections that have ended are kept in TIME_WAIT"
     limit = f", of at most {amount(most)}" if most else ""
-    return Seen(Severity.WARNING, f"{told}{limit}.", {"more": twice(most)})
+    if near:
+        text = f"{amount(waiting or 0)} connections that have ended are kept in TIME_WAIT{limit}."
+    else:
+        text = (
+            f"The kernel had no room for {amount(overflows)} connections in TIME_WAIT in"
+            f" {time(view.seconds or 0)}{limit}."
+        )
+    return Seen(Severity.WARNING, text, {"more": twice(most)})
 
 
 def _buffers(view: View) -> Seen | None:

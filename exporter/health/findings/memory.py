@@ -1,11 +1,11 @@
 """Memory: a full cache is normal, losing items that are of use is not."""
 
-from exporter.health.figures import ratio
 from exporter.health.findings.shape import Check, Seen, Severity
 from exporter.health.findings.view import View
 from exporter.health.words import amount, share, size, time, twice
 
-_EVICTED = "memcached_slab_items_evicted_total"
+_LARGEST_MIB = 1024
+"""The largest item that -I allows."""
 
 
 def _full(view: View) -> Seen | None:
@@ -47,9 +47,15 @@ def _evicting_used(view: View) -> Seen | None:
 
 def _youngest_evicted(view: View) -> float | None:
     """Return the lowest age of an evicted item, in seconds, of classes that evict now."""
-    evicting = {dict(own)["slab"] for own, grown in view.increases(_EVICTED).items() if grown}
+    evicting = evicting_classes(view)
     ages = view.now.by("slab", "memcached_slab_items_evicted_time_seconds")
     return min((age for slab, age in ages.items() if slab in evicting), default=None)
+
+
+def evicting_classes(view: View) -> set[str]:
+    """Return the slab classes that have evicted items lately."""
+    grown = view.increases("memcached_slab_items_evicted_total")
+    return {dict(own)["slab"] for own, evicted in grown.items() if evicted}
 
 
 def _evictions_many(view: View) -> Seen | None:
@@ -70,10 +76,16 @@ def _evictions_per_set(view: View) -> Seen | None:
     return Seen(Severity.WARNING, text, _doubled(view))
 
 
-def _out_of_memory(view: View) -> Seen | None:
-    refused = sum(view.increases("memcached_item_no_memory_total").values()) or sum(
+def _refused(view: View) -> float:
+    """Return how many stores found no memory lately."""
+    # The count per class is older than the one of the server.
+    return sum(view.increases("memcached_item_no_memory_total").values()) or sum(
         view.increases("memcached_slab_items_outofmemory_total").values()
     )
+
+
+def _out_of_memory(view: View) -> Seen | None:
+    refused = _refused(view)
     if not refused:
         return None
     text = f"It refused {amount(refused)} stores in {time(view.seconds or 0)} for want of memory."
@@ -81,10 +93,13 @@ def _out_of_memory(view: View) -> Seen | None:
 
 
 def _no_evictions(view: View) -> Seen | None:
-    if view.now.value("memcached_settings_evictions_enabled") != 0 or not is_full(view):
+    used = view.levels.memory_ratio
+    if view.now.value("memcached_settings_evictions_enabled") != 0 or used is None:
         return None
-    used = share(view.levels.memory_ratio or 0)
-    return Seen(Severity.WARNING, f"It may not evict (-M), and is {used} full.", _doubled(view))
+    if not is_full(view) and not _refused(view):
+        return None
+    text = f"It may not evict (-M), and is {share(used)} full."
+    return Seen(Severity.WARNING, text, _doubled(view))
 
 
 def _allocations(view: View) -> Seen | None:
@@ -96,41 +111,14 @@ def _allocations(view: View) -> Seen | None:
     return Seen(Severity.WARNING, f"{text} in {time(view.seconds or 0)}.")
 
 
-def _calcified(view: View) -> Seen | None:
-    evicting = {dict(own)["slab"] for own, grown in view.increases(_EVICTED).items() if grown}
-    pages = view.now.by("slab", "memcached_slab_current_pages")
-    if not evicting or not pages:
+def _hash_expanding(view: View) -> Seen | None:
+    if view.now.value("memcached_hash_is_expanding") != 1:
         return None
-    free = view.now.by("slab", "memcached_slab_chunks_free")
-    per_page = view.now.by("slab", "memcached_slab_chunks_per_page")
-    idle = view.now.value("memcached_slab_global_page_pool") or 0.0
-    whole = sum(pages.values()) + idle
-    for slab in pages.keys() - evicting:
-        idle += free.get(slab, 0.0) // (per_page.get(slab, 0.0) or float("inf"))
-    unused = ratio(idle, whole)
-    if unused is None or unused <= view.thresholds.evictions.idle_pages:
-        return None
-    text = (
-        f"It evicts from {amount(len(evicting))} slab classes, while {amount(idle)} of"
-        f" {amount(whole)} memory pages lie idle ({share(unused)})."
-    )
-    return Seen(Severity.WARNING, text)
-
-
-def _waste(view: View) -> Seen | None:
-    sizes = view.now.by("slab", "memcached_slab_chunk_size_bytes")
-    used = view.now.by("slab", "memcached_slab_chunks_used")
-    wanted = view.now.by("slab", "memcached_slab_mem_requested_bytes")
-    # Without a class there is none; from 1.4.0 to 1.4.24 some do not tell what was asked for.
-    taken = sum(used.get(slab, 0.0) * chunk for slab, chunk in sizes.items() if wanted.get(slab))
-    wasted = ratio(taken - sum(wanted.values()), taken)
-    factor = view.now.value("memcached_settings_growth_factor")
-    if wasted is None or wasted <= view.thresholds.waste or not is_full(view):
-        return None
-    text = f"{share(wasted)} of the memory of its items is lost to chunks larger than they"
-    told = "" if factor is None else f" (growth factor {factor:g})"
-    smaller = 1.08 if factor is None else max(1.02, 1 + (factor - 1) / 3)
-    return Seen(Severity.INFO, f"{text}{told}.", {"factor": f"{smaller:.2f}"})
+    size_now = view.now.value("memcached_hash_bytes")
+    told = "" if size_now is None else f" (it takes {size(size_now)})"
+    text = f"It is moving its items to a larger hash table{told}."
+    power = view.now.value("memcached_hash_power_level")
+    return Seen(Severity.INFO, text, {"power": "N" if power is None else f"{power:.0f}"})
 
 
 def _too_large(view: View) -> Seen | None:
@@ -140,7 +128,8 @@ def _too_large(view: View) -> Seen | None:
         return None
     text = f"It refused {amount(refused)} items in {time(view.seconds or 0)} as too large"
     told = "" if most is None else f" (the limit is {size(most)})"
-    return Seen(Severity.WARNING, f"{text}{told}.")
+    more = "Nm" if most is None else f"{min(max(2 * most / 2**20, 1), _LARGEST_MIB):.0f}m"
+    return Seen(Severity.WARNING, f"{text}{told}.", {"more": more})
 
 
 def _doubled(view: View) -> dict[str, str]:
@@ -205,16 +194,6 @@ MEMORY = (
         runbook="MemcachedOutOfMemory",
     ),
     Check(
-        name="slabs_calcified",
-        judge=_calcified,
-        why="Memory that one slab class got is not at hand for another: items are lost while"
-        " memory lies idle.",
-        remedy="Let memcached move pages: -o slab_reassign,slab_automove=1 (the default since"
-        " 1.5.0), or at run time `slabs automove 1`.",
-        leave="For some minutes after the sizes of items have changed: the mover takes its time.",
-        runbook="MemcachedSlabCalcified",
-    ),
-    Check(
         name="allocations_failing",
         judge=_allocations,
         why="It closed connections that it had no memory for.",
@@ -228,16 +207,16 @@ MEMORY = (
         judge=_too_large,
         why="Clients get an error and no cache for these items.",
         remedy="Store less in one item (compress it, split it), or start memcached with a larger"
-        " -I, such as -I 4m.",
+        " -I, such as -I {more}.",
         leave="When the application knows and does without.",
     ),
     Check(
-        name="slab_waste",
-        judge=_waste,
-        why="The sizes of items lie just above the sizes of chunks; a finer division holds more"
-        " items in the same memory.",
-        remedy="Start memcached with -f {factor}, which makes more slab classes, and compare.",
-        leave="With less than some hundred MiB: each class takes a page of 1 MiB at least, and many"
-        " classes waste more than they save.",
+        name="hash_expanding",
+        judge=_hash_expanding,
+        why="Until all items are moved, both tables take memory, on top of -m.",
+        remedy="Nothing: it ends by itself. Start memcached with -o hashpower={power}, so that the"
+        " next time it begins with the size that it needs.",
+        leave="When it is over within half an hour.",
+        runbook="MemcachedHashExpansionSlow",
     ),
 )

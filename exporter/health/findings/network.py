@@ -1,9 +1,14 @@
 """The network below memcached: accept queues, packets that wait or are lost, interrupts."""
 
+import re
+
 from exporter.health.findings.host import setting
 from exporter.health.findings.shape import Check, Seen, Severity
 from exporter.health.findings.view import View
 from exporter.health.words import amount, share, time, twice
+
+_FOR_WANT_OF_ROOM = re.compile(r"(port\.)?rx_.+|InDroppedDma")
+"""Reasons of drops against which a longer ring helps, of the many that drivers count."""
 
 
 def _queue(view: View) -> tuple[float, float] | None:
@@ -55,15 +60,20 @@ def _squeezed(view: View) -> Seen | None:
     return Seen(Severity.INFO, text, values)
 
 
-def _dropped(view: View, device: str) -> float:
-    """Return how many packets a network card lost lately."""
-    names = ("memcached_nic_drops_total", "memcached_nic_queue_drops_total")
-    return sum(
+def _dropped(view: View, device: str, direction: str) -> float:
+    """Return how many packets a network card lost lately, in one direction."""
+    queues = sum(
         grown
-        for name in names
-        for own, grown in view.host_increases(name).items()
-        if dict(own)["device"] == device
+        for own, grown in view.host_increases("memcached_nic_queue_drops_total").items()
+        if {("device", device), ("direction", direction)} <= set(own)
     )
+    # Reasons overlap, and are of the queues' drops as well: the largest says the most.
+    reasons = (
+        grown
+        for own, grown in view.host_increases("memcached_nic_drops_total").items()
+        if dict(own)["device"] == device and _FOR_WANT_OF_ROOM.fullmatch(dict(own)["reason"])
+    )
+    return max(queues, max(reasons, default=0.0) if direction == "rx" else 0.0)
 
 
 def _rings(view: View) -> Seen | None:
@@ -73,7 +83,7 @@ def _rings(view: View) -> Seen | None:
     for own, entries in view.host.families.get("memcached_nic_ring_entries", {}).items():
         told = dict(own)
         device, direction = told["device"], told["direction"]
-        lost = _dropped(view, device)
+        lost = _dropped(view, device, direction)
         if lost and entries < most.get(own, 0.0):
             text = (
                 f"{device} lost {amount(lost)} packets in {time(view.seconds or 0)}, with"

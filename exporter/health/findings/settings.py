@@ -8,6 +8,8 @@ from exporter.health.findings.view import View
 from exporter.health.words import amount, share, size
 
 _INFO = "memcached_settings_info"
+_EVERYWHERE = {"", "0.0.0.0", "::"}  # noqa: S104
+"""What memcached says of itself without -l, and what -l may say to the same effect."""
 _CAS_BYTES = 8
 _CAS_SHARE = 0.05
 """Of an item, below which 8 bytes are nothing to gain."""
@@ -19,6 +21,18 @@ def _udp(view: View) -> Seen | None:
         return None
     where = f"on {interface}" if interface else "on all interfaces"
     return Seen(Severity.WARNING, f"It answers by UDP, port {port} {where}.")
+
+
+def _open_to_all(view: View) -> Seen | None:
+    if _INFO not in view.now.families or view.now.text("interface", _INFO) not in _EVERYWHERE:
+        return None
+    no_tcp = view.now.text("tcpport", _INFO) in {"", "0"}
+    # Whoever has to log in leaves a mark here, as the exporter does.
+    logins = view.now.value("memcached_auth_commands_total")
+    encrypted = view.now.value("memcached_settings_ssl_enabled")
+    if no_tcp or logins != 0 or encrypted:
+        return None
+    return Seen(Severity.INFO, "It listens on all interfaces, and nobody has had to log in.")
 
 
 def _is_loopback(interface: str) -> bool:
@@ -82,6 +96,14 @@ SETTINGS = (
         leave="Behind a firewall that lets only its own clients through.",
     ),
     Check(
+        name="open_to_all",
+        judge=_open_to_all,
+        why="Whoever reaches it can read, change and forget all items.",
+        remedy="Start memcached with -l and the address that its clients use, or let a firewall"
+        " pass only them. The other way is a login (-Y, since 1.5.15), over TLS (-Z).",
+        leave="In a container or a network that only its clients reach.",
+    ),
+    Check(
         name="tail_repair_on",
         judge=_tail_repair,
         why="It is for builds with leaks of references. In a sound one it can free an item that is"
@@ -93,7 +115,7 @@ SETTINGS = (
         name="maxconns_slow",
         judge=_maxconns_slow,
         why="Clients cannot tell a full server from a hung one.",
-        remedy="Start memcached with -o maxconns_fast, the default since 1.4.25.",
+        remedy="Start memcached with -o maxconns_fast, the default since 1.5.0.",
         leave="When clients should rather wait than fail.",
         runbook="MemcachedListenerDisabled",
     ),

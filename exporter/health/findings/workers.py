@@ -12,12 +12,14 @@ _LEAST_SECONDS = 1.0
 """In less time, who was last on the CPU decides."""
 
 
-def _of_workers(view: View, name: str, **labels: str) -> list[float]:
+def _of_workers(
+    view: View, name: str, kinds: tuple[str, ...] = _THREADS, **labels: str
+) -> list[float]:
     """Return the increase a second of a counter, for each worker."""
     sums: dict[str, float] = {}
     for own, grown in view.increases(f"memcached_thread_{name}").items():
         told = dict(own)
-        if told["kind"] in _THREADS and labels.items() <= told.items():
+        if told["kind"] in kinds and labels.items() <= told.items():
             key = told["kind"] + told["worker"]
             sums[key] = sums.get(key, 0.0) + grown
     seconds = view.seconds or 0.0
@@ -34,7 +36,9 @@ def _busy(view: View) -> Seen | None:
 
 
 def _uneven(view: View) -> Seen | None:
-    used, limits = _of_workers(view, "cpu_seconds_total"), view.thresholds.workers
+    # Among threads of an unknown kind are some that do other work: each server would look uneven.
+    used = _of_workers(view, "cpu_seconds_total", ("worker",))
+    limits = view.thresholds.workers
     average = sum(used) / len(used) if used else 0.0
     if not average or max(used) <= limits.imbalance_floor:
         return None

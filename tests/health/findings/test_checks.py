@@ -1,15 +1,18 @@
 """Each check speaks beyond its threshold, is silent on it, and claims nothing that is not known."""
 
+import ast
 import re
 from collections.abc import Mapping
+from pathlib import Path
 
 import msgspec
 import pytest
 from hypothesis import given, settings
-from hypothesis.strategies import DataObject, data, floats, sampled_from
+from hypothesis.strategies import DataObject, data, floats, sampled_from, sets
 
 from exporter.catalogue.families import FAMILIES, HOST_FAMILIES
 from exporter.catalogue.row import Kind
+from exporter.health.findings import all_checks
 from exporter.health.findings.all_checks import CHECKS
 from exporter.health.findings.shape import Finding, Severity, findings
 from exporter.health.findings.view import INCREASING, INCREASING_ON_HOST, Pings, View
@@ -73,6 +76,18 @@ WITHOUT = {
     ("evictions_many", "limit_bytes"): "It evicts 3 items a second",
     ("evictions_per_set_high", "limit_bytes"): "It evicts",
     ("slabs_calcified", "slab_global_page_pool"): "It evicts from 1 slab classes, while 5 of 99",
+    ("slabs_calcified", "settings_slab_automove_mode"): "It evicts from 1 slab classes, while 6 of"
+    " 100 memory pages lie idle (6 %).",
+    ("hash_expanding", "hash_bytes"): "It is moving its items to a larger hash table.",
+    ("hash_expanding", "hash_power_level"): "It is moving its items to a larger hash table (it",
+    ("extstore_errors", "extstore_badcrc_total"): "Reads from its external storage failed in 60 s:"
+    " 1 without memory for the item.",
+    (
+        "extstore_errors",
+        "extstore_gets_oom_total",
+    ): "Reads from its external storage failed in 60 s: 2 damaged.",
+    ("time_wait_many", "host_sysctl"): "The kernel had no room for 5 connections in TIME_WAIT in"
+    " 60 s.",
     ("allocations_failing", "malloc_fails_total"): "It got no memory for a connection or an answer"
     " 2 times",
     ("allocations_failing", "read_buffer_oom_total"): "It got no memory for a connection or an"
@@ -176,6 +191,37 @@ def test_old_releases_name_no_threads() -> None:
     )
 
 
+def test_items_may_be_no_larger_than_memcached_allows() -> None:
+    """-I ends at 1 GiB, and takes no fractions of what it is told in."""
+    case = next(case for case in CASES if case.finding == "items_too_large")
+    for limit, option in ((2**30, "-I 1024m."), (128 * 2**10, "-I 1m."), (4 * 2**20, "-I 8m.")):
+        view = view_of(case, {"settings_item_size_max_bytes": float(limit)})
+        assert found(view)["items_too_large"].remedy.endswith(option)
+
+
+def test_threads_of_an_unknown_kind_are_not_compared() -> None:
+    """Some of them do other work, so that one would always do more than the others."""
+    case = next(case for case in CASES if case.finding == "workers_uneven")
+    used: Series = {
+        (("mode", "user"), ("kind", "unknown"), ("worker", str(number))): share
+        for number, share in enumerate((36.0, 1.0, 1.0))
+    }
+    assert found(view_of(case, {"thread_cpu_seconds_total": used})) == {}
+
+
+def test_a_listener_that_is_switched_off_has_no_backlog() -> None:
+    """The kernel shows 0 while memcached has as many connections as it may: that is no limit."""
+    case = next(case for case in CASES if case.finding == "backlog_cut")
+    limits: Series = {(("address", "[::]:11211"),): 0.0}
+    assert found(view_of(case, {"listen_queue_limit": limits})) == {}
+
+
+def test_items_on_external_storage_are_not_spread_thin() -> None:
+    """Of what they take in memory nothing exact is known."""
+    case = next(case for case in CASES if case.finding == "slabs_spread_thin")
+    assert found(view_of(case, {"extstore_bytes_limit": 2.0**30})) == {}
+
+
 def test_a_moment_is_too_short_for_threads() -> None:
     """In less than a second, a turn on the CPU looks like all of it."""
     view = view_of(next(case for case in CASES if case.finding == "workers_waiting"))
@@ -206,6 +252,20 @@ def test_what_is_kept_of_the_past_are_counters() -> None:
 def test_the_cases_are_of_the_catalogue() -> None:
     """No check looks at a metric that does not exist."""
     names = {f"memcached_{name}" for case in CASES for name in (*case.now, *case.host, *case.well)}
+    assert names <= _KINDS.keys()
+
+
+def test_the_checks_are_of_the_catalogue() -> None:
+    """Each name of a metric in their source is one."""
+    names = {
+        node.value
+        for file in Path(all_checks.__file__).parent.glob("*.py")
+        for parent in ast.walk(ast.parse(file.read_text()))
+        if not isinstance(parent, ast.JoinedStr)
+        for node in ast.iter_child_nodes(parent)
+        if isinstance(node, ast.Constant) and str(node.value).startswith("memcached_")
+    }
+    assert len(names) > 60
     assert names <= _KINDS.keys()
 
 
@@ -247,3 +307,28 @@ def test_any_numbers(chosen: DataObject) -> None:
     for finding in found(view_of(changed)).values():
         told = (finding.seen, finding.remedy)
         assert not any(re.search(r"nan|inf\b|None", text) for text in told), told
+
+
+_OF_SERVERS = {name: series for case in CASES for name, series in case.now.items()}
+_OF_HOSTS = {name: series for case in CASES for name, series in case.host.items()}
+_GROWN = tuple({name for case in CASES for name in case.grown})
+
+
+@settings(max_examples=200, deadline=None)
+@given(sets(sampled_from(sorted(_OF_SERVERS))), sets(sampled_from(sorted(_OF_HOSTS))))
+def test_any_families(of_server: set[str], of_host: set[str]) -> None:
+    """Whatever is missing of all that checks look at, none fails and no placeholder is left."""
+    view = view_of(
+        Case(
+            "",
+            Severity.INFO,
+            "",
+            now={name: _OF_SERVERS[name] for name in of_server},
+            well={},
+            grown=_GROWN,
+            host={name: _OF_HOSTS[name] for name in of_host},
+        )
+    )
+    for finding in found(view).values():
+        assert "None" not in finding.seen + finding.remedy
+        assert not re.search(r"\{(?!print \$1\})", finding.remedy), finding.remedy

@@ -49,6 +49,7 @@ def sysctl(name: str, value: float) -> dict[str, Series]:
         r"rmem_max|wmem_max",
         r"echo never",
         r"-R 20\b",
+        r"memcached with -L",
         r"file-max ?= ?0",
     ],
 )
@@ -85,6 +86,20 @@ def test_short_rings_without_drops() -> None:
     lost: dict[str, Series] = {"nic_drops_total": {(*ETH0, ("reason", "x")): 5.0}}
     longest: dict[str, Series] = {"nic_ring_entries": {RX: 4096.0}}
     assert host_of(**{**rings, **lost, **longest}) == ()
+
+
+@pytest.mark.parametrize(
+    "reason", ["bw_in_allowance_exceeded", "pps_allowance_exceeded", "tx_timeout_count", "tx_drops"]
+)
+def test_short_rings_with_drops_of_another_kind(reason: str) -> None:
+    """A longer ring helps neither against a cloud's limits nor against what is lost on sending."""
+    rings: dict[str, Series] = {
+        "nic_ring_entries": {RX: 256.0},
+        "nic_ring_entries_max": {RX: 4096.0},
+        "nic_drops_total": {(*ETH0, ("reason", reason)): 500.0},
+        "nic_queue_drops_total": {(*ETH0, ("direction", "tx"), ("queue", "0")): 500.0},
+    }
+    assert host_of(**rings) == ()
 
 
 def test_a_card_with_one_queue() -> None:
