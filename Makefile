@@ -1,30 +1,37 @@
 # Every target sets up what it needs: a virtual environment in .venv with the locked packages,
-# and, for run, test, bench and soak, the missing Debian or Ubuntu packages (as root or with sudo).
+# and, for what starts servers, the missing Debian or Ubuntu packages (as root or with sudo).
 
-PYTHON_DIRS = exporter tests bench grafana
+PYTHON_DIRS = exporter tests bench demo grafana
 BIN = .venv/bin
 # Where Debian has ip and ethtool, which are not on everyone's PATH.
 export PATH := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test lint format dashboards mutate bench soak lock clean
+.PHONY: help run demo test lint format dashboards pictures mutate bench soak lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  \1\t/p' Makefile | expand -t 12
 	@echo
 	@echo 'run takes   LISTEN=:9151, MEMCACHED=host:port, ARGS="more flags of the exporter"'
+	@echo 'demo takes  DEMO_ARGS="--fast --port 29150"'
 	@echo 'test takes  PYTEST_ARGS="-k words"'
 	@echo 'bench takes BENCH_ARGS, soak takes SOAK_ARGS="--minutes 8 --seed 7"'
 	@echo 'lock takes  LOCK_ARGS="--upgrade"'
 	@echo 'all take    PYTHON=python3.12, where the first Python found is not the one to use'
 	@echo
-	@echo 'run and test install missing packages with apt-get. On a machine with systemd, the'
+	@echo 'run, demo and test install missing packages with apt-get. On a machine with systemd, the'
 	@echo 'packages memcached, prometheus and prometheus-alertmanager start their services.'
 
 run: ## run the exporter on :9150 with a memcached on 127.0.0.1:11211
 	@scripts/setup.sh run
 	@scripts/run.sh $(ARGS)
+
+demo: ## run memcached, traffic, exporter, Prometheus and Alertmanager, to look at
+	@scripts/need.sh memcached:memcached prometheus:prometheus \
+		prometheus-alertmanager:prometheus-alertmanager
+	@scripts/setup.sh run
+	@$(BIN)/python -m demo $(DEMO_ARGS)
 
 test: ## run all tests
 	@scripts/need.sh memcached:memcached promtool:prometheus amtool:prometheus-alertmanager \
@@ -46,6 +53,12 @@ format: ## format the code and apply safe fixes
 dashboards: ## write grafana/dashboards anew
 	@scripts/setup.sh dev
 	$(BIN)/python -m grafana.source
+
+pictures: ## run the demo for some minutes, and draw the dashboards into docs/pictures
+	@scripts/need.sh memcached:memcached prometheus:prometheus \
+		prometheus-alertmanager:prometheus-alertmanager
+	@scripts/setup.sh dev
+	$(BIN)/python -m demo.pictures $(PICTURES_ARGS)
 
 mutate: ## break each rule for Prometheus in turn, and list what no test notices
 	@scripts/need.sh promtool:prometheus

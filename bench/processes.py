@@ -53,7 +53,12 @@ class Process:
         self.port = port
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # lives as long as the process
         self._process = subprocess.Popen(
-            command, cwd=ROOT, stdout=self._errors, stderr=self._errors, stdin=subprocess.DEVNULL
+            command,
+            cwd=ROOT,
+            stdout=self._errors,
+            stderr=self._errors,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for who started it, and who ends it in order
         )
         self.pid = self._process.pid
         try:
@@ -69,12 +74,13 @@ class Process:
                 socket.create_connection((HOST, self.port), timeout=1).close()
             except OSError:
                 if self._process.poll() is not None or time.monotonic() > deadline:
-                    raise CannotMeasureError(f"{name} did not start: {self._output()}") from None
+                    raise CannotMeasureError(f"{name} did not start: {self.output()}") from None
                 time.sleep(0.01)
             else:
                 return
 
-    def _output(self) -> str:
+    def output(self) -> str:
+        """Return the end of what the process has said."""
         self._errors.seek(0)
         return self._errors.read().decode(errors="replace")[-2000:] or "it said nothing"
 

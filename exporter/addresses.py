@@ -55,7 +55,8 @@ def parse_address(text: str) -> Address:
     shown = _shown(text)
     if not text.strip():
         raise AddressError(
-            f"{shown} is no memcached address: write host:port, [IPv6]:port or /path/of/socket"
+            f"{shown} is no memcached address: write host:port, [IPv6]:port or /path/of/socket (for"
+            " no server at all: `servers: []` in the configuration file)"
         )
     if not is_utf8(text):
         raise AddressError(f"{shown} is not UTF-8 text, which metrics need")

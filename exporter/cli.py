@@ -9,18 +9,37 @@ import sys
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from exporter import __version__
-from exporter.configuration import ConfigFile, build, json_schema, load, write_yaml
+from exporter.check.command import OUTPUTS, check
+from exporter.check.report import Status
+from exporter.configuration import (
+    ConfigFile,
+    Configuration,
+    Log,
+    build,
+    json_schema,
+    load,
+    write_yaml,
+)
 from exporter.daemon import serve
-from exporter.documentation import metrics_as_data, metrics_as_markdown
+from exporter.documentation import checks_as_markdown, metrics_as_data, metrics_as_markdown
+from exporter.durations import parse_duration
 from exporter.errors import ConfigurationError, ExporterError
-from exporter.flags import add_flags, configuration_of
+from exporter.flags import (
+    add_addresses,
+    add_flags,
+    add_reading_flags,
+    checked,
+    configuration_of,
+)
 from exporter.health.rules.all_rules import FILES
 from exporter.health.rules.render import Links, check_selector, operator_resource, rule_file
+from exporter.logs import configure
+from exporter.observation.chosen import chosen
 from exporter.watch.command import add_flags as add_watch_flags
-from exporter.watch.command import run as run_watch
+from exporter.watch.command import watch
 from exporter.web.access import check as check_access
 
 PROGRAM = "memcached-exporter"
@@ -33,6 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     commands = {
         "serve": _serve,
+        "check": _check,
         "watch": _watch,
         "config": _config,
         "metrics": _metrics,
@@ -62,16 +82,18 @@ def _fail(message: str, status: int) -> int:
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line, without the whole usage before it."""
 
+    usage_status = USAGE_ERROR
+
     def error(self, message: str) -> NoReturn:
         text = re.sub(r"^argument (\S+):", r"\1:", message)
-        raise SystemExit(_fail(f"{text} (see {self.prog} --help)", USAGE_ERROR))
+        raise SystemExit(_fail(f"{text} (see {self.prog} --help)", self.usage_status))
 
 
 def _serve(arguments: list[str]) -> int:
     parser = _Parser(
         PROGRAM,
-        usage="%(prog)s [serve] [flags] | watch ADDRESS... | config check FILE | config schema"
-        " | metrics | rules",
+        usage="%(prog)s [serve] [flags] | check [ADDRESS...] | watch [ADDRESS...] |"
+        " config check FILE | config schema | metrics | rules",
         description="Prometheus exporter for memcached. Without flags it reads localhost:11211"
         " and serves http://localhost:9150/metrics.",
         epilog="Flags override the configuration file.",
@@ -84,6 +106,40 @@ def _serve(arguments: list[str]) -> int:
     return serve(lambda: configuration_of(flags))
 
 
+def _check(arguments: list[str]) -> int:
+    parser = _Parser(
+        f"{PROGRAM} check",
+        description="Look at servers twice, and say what is not as it should be and what to do."
+        " Exit status: 0 all is well, 1 warning, 2 critical, 3 unknown.",
+        allow_abbrev=False,
+    )
+    parser.usage_status = Status.UNKNOWN.exit_code
+    add_addresses(parser)
+    parser.add_argument(
+        "--window",
+        metavar="DURATION",
+        type=checked(_window),
+        default="10s",
+        help="time between the two looks; 0s for one look (default 10s)",
+    )
+    parser.add_argument("--output", choices=list(OUTPUTS), default="text", help="(default text)")
+    parser.add_argument("--list", action="store_true", help="print all checks, as Markdown")
+    add_reading_flags(parser)
+    flags = vars(parser.parse_args(arguments))
+    if flags["list"]:
+        print(checks_as_markdown(), end="")
+        return 0
+    try:
+        configuration, unread = _chosen(flags)
+        found = check(configuration, _window(flags["window"]), unread)
+    except KeyboardInterrupt:
+        return _fail("interrupted before the second look", Status.UNKNOWN.exit_code)
+    except ExporterError as error:
+        return _fail(str(error), Status.UNKNOWN.exit_code)
+    print(OUTPUTS[flags["output"]](found, configuration), end="")
+    return found.status.exit_code
+
+
 def _watch(arguments: list[str]) -> int:
     parser = _Parser(
         f"{PROGRAM} watch",
@@ -92,8 +148,25 @@ def _watch(arguments: list[str]) -> int:
         " for wrong usage.",
         allow_abbrev=False,
     )
+    add_addresses(parser)
     add_watch_flags(parser)
-    return run_watch(vars(parser.parse_args(arguments)))
+    add_reading_flags(parser)
+    flags = vars(parser.parse_args(arguments))
+    return watch(*_chosen(flags), flags)
+
+
+def _chosen(flags: dict[str, Any]) -> tuple[Configuration, tuple[str, ...]]:
+    """Return the configuration with the servers that a command is to look at."""
+    addresses = flags.pop("memcached.address")
+    configuration = configuration_of(flags)
+    # What is wrong is part of the command's own output.
+    level = flags["log.level"] or "error"
+    configure(Log(level=level, format=configuration.log.format))
+    return chosen(configuration, addresses)
+
+
+def _window(text: str) -> float:
+    return 0.0 if text in {"0", "0s"} else parse_duration(text)
 
 
 def _metrics(arguments: list[str]) -> int:

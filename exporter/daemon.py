@@ -17,6 +17,7 @@ from exporter.configuration import Configuration
 from exporter.logs import configure
 from exporter.service import Service
 from exporter.web.access import Access
+from exporter.web.inherited import inherited
 from exporter.web.server import HttpServer, listen
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -41,7 +42,8 @@ def serve(load: Callable[[], Configuration]) -> int:
     web = service.configuration.web
     access_file = Path(web.config_file) if web.config_file else None
     access = Access(access_file, service.telemetry.note_web_reload)
-    servers = [HttpServer(listen(address), service, access) for address in web.listen]
+    sockets = inherited() if web.systemd_socket else [listen(address) for address in web.listen]
+    servers = [HttpServer(one, service, access) for one in sockets]
     service.start()
     for server in servers:
         threading.Thread(target=server.serve_forever, name="accept", daemon=True).start()

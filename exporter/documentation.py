@@ -5,6 +5,7 @@ from typing import Any
 
 from exporter.catalogue import SECTIONS
 from exporter.catalogue.exporter import EXPORTER
+from exporter.catalogue.findings import FINDINGS
 from exporter.catalogue.host.collectors import (
     HOST_OWN,
     HOST_SECTIONS,
@@ -15,6 +16,7 @@ from exporter.catalogue.host.collectors import (
 from exporter.catalogue.legacy import LEGACY
 from exporter.catalogue.row import Kind, Row, Section
 from exporter.catalogue.scrape import SCRAPE
+from exporter.health.findings.all_checks import TOPICS
 
 _INTRODUCTION = """# Metrics
 
@@ -29,13 +31,14 @@ of the exporter's process), and `python_*`.
 """
 _TITLES = {
     "scrape": "What the exporter finds out about a server",
+    "findings": "What is not as it should be",
     "exporter": "The exporter itself",
     "host_collectors": "The host: how its collectors do",
     "process_collectors": "The servers' processes: how their collectors do",
 }
 _HOST = (HOST_OWN, *HOST_SECTIONS)
 _PROCESSES = (PROCESS_OWN, *PROCESS_SECTIONS)
-_ALL = (SCRAPE, *SECTIONS, *_HOST, *_PROCESSES, EXPORTER)
+_ALL = (SCRAPE, *SECTIONS, *_HOST, *_PROCESSES, FINDINGS, EXPORTER)
 
 
 def metrics_as_data() -> list[dict[str, Any]]:
@@ -139,3 +142,41 @@ def _type(row: Row) -> str:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
+
+
+_CHECKS_INTRODUCTION = """# Findings
+
+Generated from the tables in exporter/health/findings by `memcached-exporter check --list`; do not
+edit.
+
+What `memcached-exporter check`, the status page and, if switched on, `memcached_finding` tell.
+Numbers come from the [thresholds](thresholds.md). What a server or its host does not tell is not
+judged: about workers, host and network only servers on the exporter's own host are.
+"""
+
+
+class _Placeholders(dict[str, str]):
+    """Shows a number that a check finds out as its name in capital letters."""
+
+    def __missing__(self, name: str) -> str:
+        return name.upper()
+
+
+def checks_as_markdown() -> str:
+    """Return docs/findings.md."""
+    lines = [_CHECKS_INTRODUCTION]
+    for topic, checks in TOPICS.items():
+        lines.append(f"## {topic}\n")
+        for check in checks:
+            told = {
+                "Why it matters": check.why,
+                "What changes it": check.remedy.format_map(_Placeholders()),
+                "When to leave it": check.leave,
+            }
+            if check.runbook:
+                place = f"../alerts/runbooks/{check.runbook}.md"
+                told["Runbook"] = f"[{check.runbook}]({place})"
+            lines.append(f"### {check.name}\n")
+            lines += [f"- {head}: {text}" for head, text in told.items()]
+            lines.append("")
+    return "\n".join(lines).rstrip() + "\n"

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 
 from exporter.catalogue import FAMILIES, HOST_FAMILIES, Family
+from exporter.catalogue.findings import FINDINGS
 from exporter.catalogue.host.collectors import (
     HOST_OWN,
     HOST_SECTIONS,
@@ -16,6 +17,7 @@ from exporter.catalogue.host.collectors import (
     PROCESS_SECTIONS,
 )
 from exporter.catalogue.row import Kind, Row
+from exporter.health.findings.shape import Finding
 from exporter.host.host import Portion
 from exporter.memcached.translation import Samples, escape
 from exporter.telemetry import OwnFamily
@@ -74,6 +76,19 @@ def own_page(families: Iterable[OwnFamily], form: Format) -> str:
         lines.append(_own_head(family.name, family.kind, family.help, form))
         lines += [f"{_own_prefix(name, labels)}{value}" for name, labels, value in family.samples]
     return "\n".join(lines) + "\n"
+
+
+def findings_page(
+    servers: Iterable[tuple[tuple[tuple[str, str], ...], Iterable[Finding]]], form: Format
+) -> str:
+    """Return what was found out about some servers, each with its labels."""
+    (row,) = FINDINGS.rows
+    lines = [
+        _own_prefix(row.name, (("finding", one.name), ("severity", one.severity), *labels)) + "1"
+        for labels, found in servers
+        for one in found
+    ]
+    return "\n".join([_own_head(row.name, row.kind, row.help, form), *lines, ""]) if lines else ""
 
 
 def host_page(portions: Iterable[Portion], form: Format) -> str:

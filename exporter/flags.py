@@ -20,11 +20,8 @@ from exporter.configuration import (
 from exporter.durations import parse_duration
 from exporter.errors import ConfigurationError, ExporterError
 
-_ADDRESSES = "ADDRESS"
-"""The arguments of commands that take servers without a flag before them."""
 _KEYS = {
     "memcached.address": "servers",
-    _ADDRESSES: "servers",
     "memcached.timeout": "modules.default.timeout",
     "memcached.assume_no_napi_ids": "modules.default.assume_no_napi_ids",
     **{
@@ -34,10 +31,12 @@ _KEYS = {
     "path.procfs": "host.procfs",
     "path.sysfs": "host.sysfs",
     "metrics.legacy_names": "metrics.legacy_names",
+    "metrics.findings": "metrics.findings",
     "web.listen_address": "web.listen",
     "web.telemetry_path": "web.telemetry_path",
     "web.scrape_path": "web.scrape_path",
     "web.enable_lifecycle": "web.enable_lifecycle",
+    "web.systemd_socket": "web.systemd_socket",
     "web.external_url": "web.external_url",
     "web.config.file": "web.config_file",
     "log.level": "log.level",
@@ -62,9 +61,22 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     )
     add_reading_flags(parser)
     add(
+        "--memcached.pid-file",
+        metavar="FILE",
+        help="file with the process number of the one server, if that runs on this host (it is"
+        " found without, unless it is behind address translation)",
+    )
+    add(
         "--metrics.legacy-names",
         action="store_true",
+        default=None,
         help="add the official exporter's misnamed families; the text format only",
+    )
+    add(
+        "--metrics.findings",
+        action="store_true",
+        default=None,
+        help="add memcached_finding: what is not as it should be, judged once a minute",
     )
     add(
         "--web.listen-address",
@@ -78,7 +90,13 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     add(
         "--web.enable-lifecycle",
         action="store_true",
+        default=None,
         help="reload the configuration upon POST /-/reload, as upon SIGHUP",
+    )
+    add(
+        "--web.systemd-socket",
+        action=argparse.BooleanOptionalAction,
+        help="serve on the sockets of a systemd .socket unit, instead of --web.listen-address",
     )
     add(
         "--web.external-url",
@@ -86,21 +104,23 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         help="where clients reach the exporter, for /sd and links (default: as they call it)",
     )
     add("--web.config.file", metavar="FILE", help="TLS, client certificates, passwords (YAML)")
+    add("--log.format", choices=["logfmt", "json"], help="(default logfmt)")
 
 
 def add_addresses(parser: argparse.ArgumentParser) -> None:
-    """Declare servers as arguments without a flag, for commands that people type."""
+    """Declare addresses of servers as the arguments of a command that looks at them."""
     parser.add_argument(
-        _ADDRESSES,
+        "memcached.address",
         nargs="*",
+        metavar="ADDRESS",
         type=checked(parse_address),
-        help="a server: host[:port], [v6][:port], /path or unix:/path (default: those of the"
-        " configuration file, or localhost:11211)",
+        help="a server: host[:port], [v6][:port], /path or unix:/path (default those of the"
+        " configuration file, else localhost:11211)",
     )
 
 
 def add_reading_flags(parser: argparse.ArgumentParser) -> None:
-    """Declare the flags of all commands that read servers: how they are read, and the log."""
+    """Declare what says how servers and the host are read."""
     add = parser.add_argument
     add(
         "--memcached.timeout",
@@ -111,23 +131,22 @@ def add_reading_flags(parser: argparse.ArgumentParser) -> None:
     add(
         "--memcached.assume-no-napi-ids",
         action="store_true",
+        default=None,
         help="read `stats settings` also from remote memcached 1.6.9 to 1.6.39: only if none of"
         " them was started with -N, since the command kills such a server",
     )
     add(
-        "--memcached.pid-file",
-        metavar="FILE",
-        help="file with the process number of the one server, if that runs on this host (it is"
-        " found without, unless it is behind address translation)",
+        "--memcached.tls.enable",
+        action=argparse.BooleanOptionalAction,
+        help="speak TLS to the servers",
     )
-    add("--memcached.tls.enable", action="store_true", help="speak TLS to the servers")
     add("--memcached.tls.ca-file", metavar="FILE", help="certificates to trust (default system's)")
     add("--memcached.tls.cert-file", metavar="FILE", help="the exporter's own certificate")
     add("--memcached.tls.key-file", metavar="FILE", help="its key")
     add("--memcached.tls.server-name", metavar="NAME", help="name in the servers' certificates")
     add(
         "--memcached.tls.insecure-skip-verify",
-        action="store_true",
+        action=argparse.BooleanOptionalAction,
         help="take any certificate; anybody between can then read along",
     )
     add(
@@ -144,7 +163,6 @@ def add_reading_flags(parser: argparse.ArgumentParser) -> None:
     add("--path.sysfs", metavar="DIR", help="where the host's /sys is mounted (default /sys)")
     add("--config.file", metavar="FILE", type=file_name, help="configuration file (YAML)")
     add("--log.level", choices=["debug", "info", "warn", "error"], help="(default info)")
-    add("--log.format", choices=["logfmt", "json"], help="(default logfmt)")
 
 
 def file_name(text: str) -> Path:
@@ -172,36 +190,40 @@ def configuration_of(flags: dict[str, Any]) -> Configuration:
     path: Path | None = flags["config.file"]
     file, file_place = load(path) if path else (ConfigFile(), lambda key_path: key_path)
     given = {
-        flag: value
-        for flag, value in flags.items()
-        if flag in _KEYS and value not in (None, False, [])
+        flag: value for flag, value in flags.items() if flag in _KEYS and value not in (None, [])
     }
 
     def place(key_path: str) -> str:
         for flag in given:
             if key_path.startswith(_KEYS[flag]):
-                return flag if flag == _ADDRESSES else f"--{flag.replace('_', '-')}"
+                return f"--{flag.replace('_', '-')}"
         return file_place(key_path)
 
     document = msgspec.to_builtins(file)
     _enable(document, flags, given)
+    without_tls = document["modules"]["default"]["tls"] is None
     for flag, value in given.items():
+        if without_tls and flag.startswith("memcached.tls."):
+            continue
         *sections, key = _KEYS[flag].split(".")
         target = document
         for section in sections:
             target = target.setdefault(section, {})
         target[key] = [{"address": text} for text in value] if key == "servers" else value
-    if flags["memcached.pid_file"]:
-        _point_at_process(document, flags["memcached.pid_file"])
+    if pid_file := flags.get("memcached.pid_file"):
+        _point_at_process(document, pid_file)
     return build(convert(document, place), place)
 
 
 def _enable(document: dict[str, Any], flags: dict[str, Any], given: dict[str, Any]) -> None:
     """Apply the flags that switch a part of the default module on or off."""
     default = document["modules"].setdefault("default", msgspec.to_builtins(ModuleEntry()))
-    if flags[_ENABLE_TLS]:
+    enabled = flags[_ENABLE_TLS]
+    if enabled:
         default["tls"] = default["tls"] or {}
-    elif any(flag.startswith("memcached.tls.") for flag in given):
+    elif enabled is False:
+        default["tls"] = None
+    elif any(value for flag, value in given.items() if flag.startswith("memcached.tls.")):
         raise ConfigurationError(f"--memcached.tls flags do nothing alone: add --{_ENABLE_TLS}")
     if (slab := flags["collector.slab"]) is not None:
         others = [name for name in default["sections"] if name not in _SLAB_SECTIONS]

@@ -13,6 +13,7 @@ import pytest
 
 from exporter.catalogue import FAMILIES, SECTIONS
 from exporter.catalogue.exporter import EXPORTER
+from exporter.catalogue.findings import FINDINGS
 from exporter.catalogue.host.collectors import (
     HOST_OWN,
     HOST_SECTIONS,
@@ -22,7 +23,8 @@ from exporter.catalogue.host.collectors import (
 from exporter.catalogue.legacy import LEGACY
 from exporter.catalogue.row import Kind, Omission, Row, Section
 from exporter.catalogue.scrape import SCRAPE
-from exporter.documentation import metrics_as_data, metrics_as_markdown
+from exporter.documentation import checks_as_markdown, metrics_as_data, metrics_as_markdown
+from exporter.health.findings.all_checks import CHECKS
 from tests.processes import Exporter, Memcached
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "metrics.md"
@@ -34,6 +36,7 @@ ALL_SECTIONS = (
     *HOST_SECTIONS,
     PROCESS_OWN,
     *PROCESS_SECTIONS,
+    FINDINGS,
     EXPORTER,
 )
 ROWS = [(section, row) for section in ALL_SECTIONS for row in section.rows]
@@ -52,6 +55,7 @@ def part(section: Section) -> str:
     found = re.split(r"^## ", TEXT, flags=re.MULTILINE)
     titles = {
         "scrape": "What the exporter finds out about a server\n",
+        "findings": "What is not as it should be\n",
         "exporter": "The exporter itself\n",
         "host_collectors": "The host: how its collectors do\n",
         "process_collectors": "The servers' processes: how their collectors do\n",
@@ -197,3 +201,11 @@ def test_kinds_are_named_as_prometheus_does() -> None:
     for line in TEXT.splitlines():
         if line.startswith("| `memcached_"):
             assert line.split(" | ")[1] in known, line
+
+
+def test_the_findings_are_documented() -> None:
+    """docs/findings.md is what `check --list` prints, and has each check once."""
+    document = DOCUMENT.with_name("findings.md").read_text(encoding="utf-8")
+    assert document == checks_as_markdown()
+    assert re.findall(r"^### (\w+)$", document, re.MULTILINE) == [check.name for check in CHECKS]
+    assert "{" not in document.replace("'{print $1}'", "")

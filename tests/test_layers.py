@@ -18,7 +18,7 @@ ROOMS = [
     {"observation"},
     {"web"},
     {"service"},
-    {"daemon"},
+    {"daemon", "check"},
     {"flags"},
     {"watch"},
     {"cli"},

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from exporter.catalogue.findings import FINDINGS
 from exporter.catalogue.host.collectors import (
     HOST_OWN,
     HOST_SECTIONS,
@@ -60,7 +61,7 @@ HOST_FAMILIES = {
 LABEL_NAMES = frozenset({"server", "section", "slab"}).union(
     *(
         {row.label, *dict(row.labels), *row.dynamic} - {""}
-        for section in (SCRAPE, *SECTIONS, PROCESS_OWN, *PROCESS_SECTIONS)
+        for section in (SCRAPE, *SECTIONS, PROCESS_OWN, *PROCESS_SECTIONS, FINDINGS)
         for row in section.rows
     )
 )

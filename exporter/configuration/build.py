@@ -69,6 +69,7 @@ def build(file: ConfigFile, place: Place) -> Configuration:
         modules=modules,
         allow=_allow(file.scrape.allow, place),
         legacy_names=file.metrics.legacy_names,
+        findings=file.metrics.findings,
         host=_host(file.host, place),
         thresholds=_thresholds(file.thresholds, place),
         rules=Rules(
@@ -224,6 +225,7 @@ def _web(file: ConfigFile, place: Place) -> Web:
         listen=tuple(listen),
         **paths,
         enable_lifecycle=file.web.enable_lifecycle,
+        systemd_socket=file.web.systemd_socket,
         config_file=file.web.config_file,
         external_url=file.web.external_url.rstrip("/"),
     )

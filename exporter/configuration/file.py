@@ -104,9 +104,10 @@ class ModuleEntry(_Strict, frozen=True, kw_only=True):
 
 
 class MetricsEntry(_Strict, frozen=True, kw_only=True):
-    """What the metrics are called."""
+    """What is exported beside the plain metrics."""
 
     legacy_names: bool = False
+    findings: bool = False
 
 
 class ScrapeEntry(_Strict, frozen=True, kw_only=True):
@@ -126,6 +127,7 @@ class WebEntry(_Strict, frozen=True, kw_only=True):
     external_url: UrlText = ""
     config_file: str = ""
     enable_lifecycle: bool = False
+    systemd_socket: bool = False
 
 
 class LogEntry(_Strict, frozen=True, kw_only=True):

@@ -130,6 +130,8 @@ class Web(msgspec.Struct, frozen=True):
     scrape_path: str
     enable_lifecycle: bool
     """True to reload the configuration upon a request."""
+    systemd_socket: bool = False
+    """True to serve on sockets that systemd has opened, instead of ``listen``."""
     config_file: str = ""
     """Path of the web configuration file; empty for none."""
     external_url: str = ""
@@ -191,6 +193,8 @@ class Configuration(msgspec.Struct, frozen=True):
     allow: Allow
     legacy_names: bool
     """True to add the official exporter's misnamed families."""
+    findings: bool
+    """True to export what is not as it should be."""
     host: HostSettings
     thresholds: Thresholds
     """Beyond which numbers something is wrong."""

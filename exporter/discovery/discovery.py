@@ -29,7 +29,12 @@ class Discovery:
     @property
     def complete(self) -> bool:
         """Whether all of every source was read at least once."""
-        return all(watcher.complete for watcher in self._watchers)
+        return not self.unread
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """Names of the sources of which something was never read."""
+        return tuple(watcher.source.name for watcher in self._watchers if not watcher.complete)
 
     def follow(self, sources: Sequence[DiscoverySource]) -> None:
         """Watch these sources from now on, and wait a little for the first look at new ones.

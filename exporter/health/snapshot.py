@@ -17,18 +17,18 @@ class Snapshot(msgspec.Struct, frozen=True):
     taken: float
     """When, in seconds of ``time.monotonic``."""
 
-    def find(self, name: str, **labels: str) -> dict[Labels, float]:
+    def find(self, name: str, /, **labels: str) -> dict[Labels, float]:
         """Return the series of a family that have these labels, possibly besides others."""
         wanted = labels.items()
         series = self.families.get(name, {})
         return {own: value for own, value in series.items() if wanted <= dict(own).items()}
 
-    def value(self, name: str, **labels: str) -> float | None:
+    def value(self, name: str, /, **labels: str) -> float | None:
         """Return the sum of the series that have these labels; None when there is none."""
         found = self.find(name, **labels)
         return sum(found.values()) if found else None
 
-    def by(self, label: str, name: str, **labels: str) -> dict[str, float]:
+    def by(self, label: str, name: str, /, **labels: str) -> dict[str, float]:
         """Return the series that have these labels, summed for each value of one label."""
         sums: dict[str, float] = {}
         for own, value in self.find(name, **labels).items():

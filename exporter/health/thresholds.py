@@ -149,5 +149,9 @@ class Thresholds(_Group, frozen=True, kw_only=True):
     """Seconds without a good look at a source of servers that fails."""
     hash_expansion: Window = "30m"
     """Time in which a hash table should have been moved to its larger one."""
+    waste: Ratio = 0.2
+    """Memory of items that is lost to chunks larger than they, to all of it."""
+    yields: Ratio = 0.01
+    """Times that a connection had to let others go first, to all commands."""
     extstore_queue: Number = 1000
     """Reads and writes that wait for the external storage."""

@@ -4,15 +4,13 @@ import argparse
 import contextlib
 import os
 import sys
+from collections.abc import Sequence
 from typing import Any
-
-import msgspec
 
 from exporter.configuration import Configuration
 from exporter.durations import parse_duration
 from exporter.errors import ConfigurationError, ExporterError
-from exporter.flags import add_addresses, add_reading_flags, checked, configuration_of, file_name
-from exporter.logs import configure
+from exporter.flags import checked, file_name
 from exporter.watch.comparison import partners
 from exporter.watch.display import Display, Lines
 from exporter.watch.pace import held_signals
@@ -26,8 +24,7 @@ _WORSE = 1
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of `watch`."""
-    add_addresses(parser)
+    """Declare what `watch` is told besides which servers to read, and how."""
     add = parser.add_argument
     add(
         "--interval",
@@ -50,18 +47,21 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         help="compare with the CSV file of an earlier watch; exit status 1 when throughput, hit"
         " rate or latency is worse by more than the threshold decline (0.2)",
     )
-    add_reading_flags(parser)
 
 
-def run(flags: dict[str, Any]) -> int:
+def watch(configuration: Configuration, unread: Sequence[str], flags: dict[str, Any]) -> int:
     """Watch, and return the exit status: 1 when this run is worse than the baseline.
 
-    Raises ConfigurationError before anything is watched, and ExporterError when nothing could be
-    measured or the CSV file cannot be written any more.
+    ``unread`` are the sources of servers that could not be read. Raises ConfigurationError before
+    anything is watched, and ExporterError when nothing could be measured or the CSV file cannot be
+    written any more.
     """
     interval, count = _pace(flags["interval"], flags["duration"])
-    configuration = _configuration(flags)
+    for source in unread:
+        sys.stderr.write(f"{source} cannot be read: the servers that it has are not watched\n")
     servers = [server.address.text for server in configuration.servers]
+    if not servers:
+        raise ConfigurationError("there is no server to watch: name one as an argument")
     before: dict[str, Run] = {}
     if flags["baseline"]:
         before = partners(Accounts(read_baseline(flags["baseline"])).runs(), servers)
@@ -69,12 +69,12 @@ def run(flags: dict[str, Any]) -> int:
         record: Record | None = None
         if flags["csv"]:
             record = stack.enter_context(contextlib.closing(Record(flags["csv"])))
-        watch = Watch(configuration, interval, count, _display(configuration), record)
+        watched = Watch(configuration, interval, count, _display(configuration), record)
         try:
-            watch.run()
+            watched.run()
         finally:
-            worse = _conclude(watch, before, configuration)
-    _check_answers(watch.accounts.runs())
+            worse = _conclude(watched, before, configuration)
+    _check_answers(watched.accounts.runs())
     return _WORSE if worse else 0
 
 
@@ -93,21 +93,6 @@ def _pace(interval_text: str, duration_text: str | None) -> tuple[float, int | N
             " watch for longer, or set --interval"
         )
     return interval, count
-
-
-def _configuration(flags: dict[str, Any]) -> Configuration:
-    """Return the configuration, and let the log say nothing that the rows say."""
-    configuration = configuration_of(flags)
-    if not configuration.servers:
-        raise ConfigurationError(
-            "there is no server to watch, since those of discovery are not watched: name servers"
-            " as arguments"
-        )
-    if configuration.discovery and not flags["ADDRESS"]:
-        sys.stderr.write("servers that discovery finds are not watched, only those in the file\n")
-    log = configuration.log
-    configure(log if flags["log.level"] else msgspec.structs.replace(log, level="error"))
-    return configuration
 
 
 def _display(configuration: Configuration) -> Display:

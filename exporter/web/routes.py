@@ -9,9 +9,18 @@ from urllib.parse import parse_qsl
 
 from exporter.configuration import Configuration, shown
 from exporter.errors import AddressError, ForbiddenTargetError
-from exporter.exposition import OPENMETRICS_END, Format, host_page, own_page, page, pieces
+from exporter.exposition import (
+    OPENMETRICS_END,
+    Format,
+    findings_page,
+    host_page,
+    own_page,
+    page,
+    pieces,
+)
 from exporter.host.host import Host
 from exporter.memcached.fleet import Fleet
+from exporter.memcached.member import Outcome
 from exporter.observation.history import History
 from exporter.telemetry import Telemetry
 from exporter.web.debug import report
@@ -52,6 +61,7 @@ class Routes:
     ) -> None:
         web = self._web = configuration.web
         self._legacy_names = configuration.legacy_names
+        self._export_findings = configuration.findings
         self._fleet = readers.fleet
         self._host = readers.host
         self._history = readers.history
@@ -107,6 +117,7 @@ class Routes:
             processes = of_processes.result(began + seconds)
             yield host_page([*host, *processes], form)
             self._history.note(outcomes, processes, host)
+            yield self._findings(outcomes, form)
             self._telemetry.observe_page(self._web.telemetry_path, time.monotonic() - began)
             yield own_page(self._telemetry.collect(), form)
 
@@ -131,11 +142,20 @@ class Routes:
         process = of_process.result(began + seconds)
         self._history.note([outcome], process)
         body = page([(outcome.result.samples, outcome.suffix)], form) + host_page(process, form)
+        body += self._findings([outcome], form)
         took = time.monotonic() - began
         self._telemetry.observe_page(self._web.scrape_path, took)
         if debug == "true":
             return Response(200, (report(outcome, took, seconds) + body).encode())
         return _exposition(request, form, [body])
+
+    def _findings(self, outcomes: Iterable[Outcome], form: Format) -> str:
+        """Return what is not as it should be, if that is to be exported."""
+        if not self._export_findings:
+            return ""
+        subjects = [outcome.subject for outcome in outcomes]
+        found = ((one.labels, self._history.findings(one.server)) for one in subjects)
+        return findings_page(found, form)
 
     def _wrong(self, path: str, target: str, module: str, debug: str) -> str:
         """Return what is wrong with the parameters of a scrape, nothing when all is well."""

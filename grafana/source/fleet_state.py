@@ -120,12 +120,13 @@ STATE = Section(
                 Column(
                     "Server",
                     label="server",
+                    least=170,
                     link=(
                         "Show this server",
                         _SERVER_BOARD + "&var-server=${__data.fields.Server}",
                     ),
                 ),
-                Column("Instance", label="instance", link=("Show it", _SERVER_BOARD)),
+                Column("Instance", label="instance", least=150, link=("Show it", _SERVER_BOARD)),
                 Column("Job", label="job"),
                 Column(
                     "Answers",
@@ -157,6 +158,7 @@ STATE = Section(
                 Column(
                     "Connections used",
                     CONNECTIONS_USED,
+                    least=135,
                     unit="percentunit",
                     steps=above("connections.warning", "connections.critical"),
                 ),
@@ -173,6 +175,8 @@ STATE = Section(
                     steps=(Step("green", None), Step("red", "latency.mean")),
                 ),
             ),
+            sorted_by="Alerts",
+            highest_first=True,
             runbooks=("MemcachedDown",),
             width=24,
             height=11,
@@ -187,6 +191,7 @@ STATE = Section(
                 Column(
                     "Alert",
                     label="alertname",
+                    least=240,
                     link=("Runbook", "${runbooks}/${__data.fields.Alert}.md"),
                 ),
                 Column("Severity", label="severity"),
@@ -198,6 +203,7 @@ STATE = Section(
                     f"count by ($by, alertname, severity) ({_FIRING})",
                 ),
             ),
+            sorted_by="Severity",  # critical is the first of its words
             width=24,
             height=7,
         ),

@@ -69,7 +69,7 @@ ACCEPT = Section(
             text="Segments a second that the server's network namespace sent again, and segments"
             " dropped because too many waited for a socket in use. Retransmits are lost packets on"
             " the way: look at drops of cards and switches.",
-            unit="pps",
+            unit="cps",
             queries=(
                 Query(rate("memcached_host_tcp_retransmits_total"), f"{SERVER_NAME} sent again"),
                 Query(rate("memcached_host_tcp_backlog_drops_total"), f"{SERVER_NAME} dropped"),
@@ -111,7 +111,7 @@ CARDS = Section(
             title="Packets by queue",
             text="Packets a second through each queue of a network card. Uneven: few connections,"
             " or a hash that does not spread them.",
-            unit="pps",
+            unit="cps",
             queries=(
                 Query(
                     _rate("memcached_nic_queue_packets_total", f"{_DEVICE}, direction, queue"),
@@ -153,7 +153,7 @@ CARDS = Section(
             text="Packets a second that a card dropped, or that a cloud's limit held up, by the"
             " driver's own reason; reasons may overlap. A longer ring (ethtool -G) helps against"
             " drops for want of buffers.",
-            unit="pps",
+            unit="cps",
             queries=(
                 Query(
                     _rate("memcached_nic_drops_total", f"{_DEVICE}, reason"),
@@ -173,9 +173,9 @@ CARDS = Section(
             text="Queues that a card uses (ethtool -l) and could use. More queues help when one CPU"
             " takes most interrupts, up to the number of CPUs.",
             columns=(
-                Column("Instance", label="instance"),
+                Column("Instance", label="instance", least=130),
                 Column("Card", label="device"),
-                Column("Kind", label="kind"),
+                Column("Kind", label="kind", least=85),
                 Column("In use", _channels("memcached_nic_channels")),
                 Column("At most", _channels("memcached_nic_channels_max")),
                 Column("Job", label="job"),
@@ -188,7 +188,7 @@ CARDS = Section(
             text="Packets that wait in a card's queue at most (ethtool -g), and the most it could"
             " be set to. A longer ring is worth it only where packets are dropped.",
             columns=(
-                Column("Instance", label="instance"),
+                Column("Instance", label="instance", least=130),
                 Column("Card", label="device"),
                 Column("Direction", label="direction"),
                 Column("Now", _ring("memcached_nic_ring_entries")),
@@ -207,7 +207,7 @@ PACKETS = Section(
             title="Packets by CPU",
             text="Packets a second that each CPU took from receive queues. One CPU far above the"
             " others is the first to be too busy.",
-            unit="pps",
+            unit="cps",
             queries=(Query(_softnet("processed"), _CPU),),
             runbooks=("MemcachedNicQueuesFew",),
         ),
@@ -215,7 +215,7 @@ PACKETS = Section(
             title="Packets dropped by CPU",
             text="Packets a second dropped as the backlog of a CPU was full. Each comes again after"
             " a fifth of a second or more: raise net.core.netdev_max_backlog, or spread the load.",
-            unit="pps",
+            unit="cps",
             queries=(Query(_softnet("dropped"), _CPU),),
             steps=NEVER,
             runbooks=("MemcachedSoftnetDrops",),

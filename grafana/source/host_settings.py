@@ -46,9 +46,9 @@ SETTINGS = Section(
             " better be. `sysctl -w NAME=NUMBER` changes one, a file in /etc/sysctl.d keeps it."
             " Change what hurts, not what differs: the graphs above tell.",
             columns=(
-                Column("Instance", label="instance"),
-                Column("Setting", label="name"),
-                Column("Advice", label="advice"),
+                Column("Instance", label="instance", least=130),
+                Column("Setting", label="name", least=220),
+                Column("Advice", label="advice", least=360),
                 Column("Now", _all(compared=False), unit="none"),
                 Column(
                     "As advised",
@@ -57,26 +57,9 @@ SETTINGS = Section(
                 ),
                 Column("Job", label="job"),
             ),
+            sorted_by="As advised",
             runbooks=("MemcachedListenOverflows", "MemcachedSoftnetDrops", "MemcachedSwapping"),
             width=16,
-            height=10,
-        ),
-        Panel(
-            kind=Kind.TABLE,
-            title="All settings",
-            text="All settings of the kernel that the exporter reads, in the kernel's own units."
-            " Filter by a name to compare hosts.",
-            columns=(
-                Column("Instance", label="instance"),
-                Column("Setting", label="name"),
-                Column("Field", label="field"),
-                Column(
-                    "Now",
-                    "max by (job, instance, name, field) (memcached_host_sysctl{$host})",
-                    unit="none",
-                ),
-                Column("Job", label="job"),
-            ),
             height=10,
         ),
         Panel(
@@ -85,7 +68,7 @@ SETTINGS = Section(
             text="The mode that is active. `always` can make memory grow and cause pauses: madvise"
             " is better, and what memcached's -L needs.",
             columns=(
-                Column("Instance", label="instance"),
+                Column("Instance", label="instance", least=130),
                 Column("Setting", label="setting"),
                 Column("Mode", label="mode"),
                 Column(
@@ -96,8 +79,27 @@ SETTINGS = Section(
                 ),
                 Column("Job", label="job"),
             ),
-            width=12,
-            height=6,
+            height=10,
+        ),
+        Panel(
+            kind=Kind.TABLE,
+            title="All settings",
+            text="All settings of the kernel that the exporter reads, in the kernel's own units."
+            " Filter by a name to compare hosts.",
+            columns=(
+                Column("Instance", label="instance", least=130),
+                Column("Setting", label="name", least=220),
+                Column("Field", label="field"),
+                Column(
+                    "Now",
+                    "max by (job, instance, name, field) (memcached_host_sysctl{$host})",
+                    unit="none",
+                ),
+                Column("Job", label="job"),
+            ),
+            sorted_by="Setting",
+            width=14,
+            height=10,
         ),
         Panel(
             title="Sources that could not be read",
@@ -118,8 +120,8 @@ SETTINGS = Section(
             ),
             steps=NEVER,
             runbooks=("MemcachedHostCollectorFailing",),
-            width=12,
-            height=6,
+            width=10,
+            height=10,
         ),
     ),
 )

@@ -5,10 +5,12 @@ from typing import Any
 from exporter.health.thresholds import Thresholds
 from grafana.source.numbers import steps_json, words_json
 from grafana.source.shape import Kind, Panel, Query
-from grafana.source.tables import column_overrides, table_targets, transformations
+from grafana.source.tables import NARROWEST, column_overrides, table_targets, transformations
 from grafana.source.variables import DATASOURCE, written_out
 
 _CALCULATED = {"calcs": ["lastNotNull"], "fields": "", "values": False}
+_ABOVE = 1.1
+"""How far above a threshold an axis ends, so that its line is seen."""
 _INSTANT = {Kind.STAT, Kind.BARS, Kind.TABLE}
 
 
@@ -64,6 +66,9 @@ def _defaults(panel: Panel, thresholds: Thresholds) -> dict[str, Any]:
         made["decimals"] = panel.decimals
     if panel.highest is not None:
         made["max"] = panel.highest
+    if panel.unit == "bool":
+        # Else the axis has a True at each quarter of the way to 1.
+        made |= {"max": 1, "decimals": 0}
     if panel.kind in {Kind.TIME_SERIES, Kind.BARS}:
         made["min"] = 0
     if panel.kind is Kind.TIME_SERIES:
@@ -77,8 +82,16 @@ def _defaults(panel: Panel, thresholds: Thresholds) -> dict[str, Any]:
             "stacking": {"group": "A", "mode": "normal" if panel.stack else "none"},
             "thresholdsStyle": {"mode": "dashed" if panel.steps else "off"},
         }
+        if panel.steps and panel.steps[0].colour != "green" and panel.highest is None:
+            # What is bad when low would be drawn on an axis that ends below its threshold.
+            made["custom"]["axisSoftMax"] = _ABOVE * made["thresholds"]["steps"][-1]["value"]
     if panel.kind is Kind.TABLE:
-        made["custom"] = {"align": "auto", "cellOptions": {"type": "auto"}, "filterable": True}
+        made["custom"] = {
+            "align": "auto",
+            "cellOptions": {"type": "auto"},
+            "filterable": True,
+            "minWidth": NARROWEST,
+        }
     return made
 
 
@@ -115,7 +128,14 @@ def _options(panel: Panel) -> dict[str, Any]:
                 "valueMode": "color",
             }
         case Kind.TABLE:
-            return {"cellHeight": "sm", "footer": {"show": False}, "showHeader": True}
+            return {
+                "cellHeight": "sm",
+                "footer": {"show": False},
+                "showHeader": True,
+                "sortBy": [{"displayName": panel.sorted_by, "desc": panel.highest_first}]
+                if panel.sorted_by
+                else [],
+            }
         case Kind.HEATMAP:
             return {
                 "calculate": False,

@@ -88,7 +88,7 @@ _GLANCE = Section(
             text="Mean round trip of a command that needs no work, during scrapes, to the slowest"
             " server. Network and waiting for a CPU are in it.",
             unit="s",
-            decimals=2,
+            decimals=1,
             queries=(Query(f"max({PING})"),),
             steps=(Step("green", None), Step("red", "latency.mean")),
             runbooks=("MemcachedLatencyMeanHigh",),

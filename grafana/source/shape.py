@@ -51,6 +51,8 @@ class Column(msgspec.Struct, frozen=True):
     """Numbers shown as words: the number, the word, its colour."""
     link: tuple[str, str] = ("", "")
     """Title and URL of where a click leads."""
+    least: int = 0
+    """Pixels that it needs at least to be read; 0 for a column of numbers or short words."""
 
 
 class Panel(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,6 +66,9 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True):
     queries: tuple[Query, ...] = ()
     columns: tuple[Column, ...] = ()
     """Of a table, instead of queries."""
+    sorted_by: str = ""
+    """Title of the column by which rows of a table are sorted at first."""
+    highest_first: bool = False
     steps: tuple[Step, ...] = ()
     words: tuple[tuple[float, str, str], ...] = ()
     """Numbers shown as words: the number, the word, its colour."""

@@ -79,13 +79,13 @@ CLASSES = Section(
         Panel(
             kind=Kind.TABLE,
             title="Slab classes",
-            text="One row per server and slab class. Sort by Evictions, and look for classes with"
-            " many pages and low Chunks used: these hold what the evicting ones lack. Wasted is"
-            " the unused rest of chunks; much of it in a large class: a smaller growth factor (-f)"
-            " fits your items better.",
+            text="One row per server and slab class, those that evict most first. Look for"
+            " classes with many pages and low Chunks used: these hold what the evicting ones lack."
+            " Wasted is the unused rest of chunks; much of it in a large class: a smaller growth"
+            " factor (-f) fits your items better.",
             columns=(
-                Column("Server", label="server"),
-                Column("Instance", label="instance"),
+                Column("Server", label="server", least=160),
+                Column("Instance", label="instance", least=150),
                 Column("Class", label="slab"),
                 Column("Chunk size", _gauge("memcached_slab_chunk_size_bytes"), unit="bytes"),
                 Column("Pages", _PAGES),
@@ -96,10 +96,12 @@ CLASSES = Section(
                 Column("Hits", _HITS, unit="ops"),
                 Column("Sets", _SETS, unit="ops"),
                 Column("Evictions", _EVICTED, unit="ops", steps=above(1e-9)),
-                Column("Age of evicted", _EVICTED_AGE, unit="s", steps=_AGE),
+                Column("Age of evicted", _EVICTED_AGE, unit="s", steps=_AGE, least=115),
                 Column("Oldest item", _gauge("memcached_slab_items_age_seconds"), unit="s"),
                 Column("Job", label="job"),
             ),
+            sorted_by="Evictions",
+            highest_first=True,
             runbooks=("MemcachedSlabCalcified", "MemcachedEvictingUsedItems"),
             width=24,
             height=14,

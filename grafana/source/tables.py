@@ -8,6 +8,9 @@ from grafana.source.numbers import steps_json, words_json
 from grafana.source.shape import Column
 from grafana.source.variables import DATASOURCE, written_out
 
+NARROWEST = 60
+"""Pixels of a table's column; Grafana's own 150 would leave the last ones to those who scroll."""
+
 
 def _numbers(columns: Sequence[Column]) -> list[Column]:
     return [column for column in columns if column.expr]
@@ -63,8 +66,15 @@ def column_overrides(columns: Sequence[Column], thresholds: Thresholds) -> list[
             "properties": _properties(column, thresholds),
         }
         for column in columns
-        if column.title and (column.expr or column.link[0])
+        if column.title and (column.expr or column.link[0] or column.least)
     ]
+
+
+_EMPTY = {
+    "type": "special",
+    "options": {"match": "null+nan", "result": {"color": "transparent", "index": 9, "text": ""}},
+}
+"""Without this a cell without a number has the colour of the lowest threshold: red, as a rule."""
 
 
 def _properties(column: Column, thresholds: Thresholds) -> list[dict[str, Any]]:
@@ -75,8 +85,10 @@ def _properties(column: Column, thresholds: Thresholds) -> list[dict[str, Any]]:
         made.append({"id": "custom.cellOptions", "value": {"type": "color-background"}})
     if column.steps:
         made.append({"id": "thresholds", "value": steps_json(column.steps, thresholds)})
-    if column.words:
-        made.append({"id": "mappings", "value": words_json(column.words)})
+    if column.steps or column.words:
+        made.append({"id": "mappings", "value": [*words_json(column.words), _EMPTY]})
+    if column.least:
+        made.append({"id": "custom.minWidth", "value": column.least})
     if column.link[0]:
         title, url = column.link
         made.append({"id": "links", "value": [{"title": title, "url": url}]})

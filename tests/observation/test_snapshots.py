@@ -1,6 +1,7 @@
 """A snapshot says what the page says."""
 
 import time
+from collections.abc import Mapping
 
 from exporter.catalogue.host.collectors import HOST_SECTIONS, PROCESS_SECTIONS
 from exporter.configuration import HostSettings, Module
@@ -22,6 +23,11 @@ def outcome(case: str, *, labelled: bool) -> Outcome:
     result = translate(recorded(case), labelled=labelled)
     own = suffix(LABELS) if labelled else ""
     return Outcome(result, own, MODULE, Subject("127.0.0.1:11211", LABELS), taken=12.5)
+
+
+def outcome_of(replies: Mapping[str, bytes]) -> Outcome:
+    """Return the outcome of a scrape that brought these replies."""
+    return Outcome(translate(reading(replies)), "", MODULE, Subject("x", ()), taken=12.5)
 
 
 def test_a_snapshot_has_every_sample_of_a_page() -> None:

@@ -1,5 +1,6 @@
 """Wrong use ends before anything is watched, with one line that names place and remedy."""
 
+import json
 import resource
 import signal
 import subprocess
@@ -36,7 +37,6 @@ def fails(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
     ("arguments", "line"),
     [
         (["host:99999"], 'ADDRESS: address "host:99999": port '),
-        (["a", "A:11211"], 'ADDRESS: "A:11211" is the same server as "a": remove one'),
         (["--interval=5", "a"], '--interval: "5" is no duration: write a duration with its unit'),
         (["--interval=99ms", "a"], "--interval: must be from 100ms to 1h"),
         (["--interval=61m", "a"], "--interval: must be from 100ms to 1h"),
@@ -67,30 +67,37 @@ def test_wrong_usage(fails: Callable[..., str], arguments: list[str], line: str)
     assert fails(*arguments).startswith(line)
 
 
-def test_discovered_servers_are_not_watched(fails: Callable[..., str], tmp_path: Path) -> None:
-    """A file that lists none says nothing about which ones to watch."""
-    config = tmp_path / "exporter.yml"
-    config.write_text("discovery: {dns: [{name: cache.example, type: A, port: 11211}]}\n")
-    assert fails(f"--config.file={config}") == (
-        "there is no server to watch, since those of discovery are not watched: name servers as"
-        " arguments"
-    )
+def test_servers_that_are_found_are_watched(
+    fails: Callable[..., str], memcached: Callable[..., Memcached], tmp_path: Path
+) -> None:
+    """Sources of servers are looked at once, and one that has none leaves nothing to watch."""
+    config, found, server = tmp_path / "exporter.yml", tmp_path / "found.json", memcached()
+    config.write_text(f"discovery: {{files: [{found}]}}\n")
+    arguments = ("--interval=200ms", "--duration=200ms", f"--config.file={config}")
+    found.write_text(json.dumps([{"targets": [server.address]}]))
+    done = run(*arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"{server.address}: 1 intervals" in done.stdout
+    found.write_text("[]")
+    assert fails(*arguments) == "there is no server to watch: name one as an argument"
 
 
-def test_servers_that_are_left_out_are_told(
+def test_a_source_that_cannot_be_read_is_told(
     memcached: Callable[..., Memcached], tmp_path: Path
 ) -> None:
-    """A file with both kinds has some servers to watch, but not all; who names them knows."""
-    config, server = tmp_path / "exporter.yml", memcached()
+    """The others are watched; who names servers does not care."""
+    config, missing, server = tmp_path / "exporter.yml", tmp_path / "missing.json", memcached()
+    missing.write_text("nonsense")
     config.write_text(
-        f"servers: [{{address: {server.address}}}]\n"
-        "discovery: {dns: [{name: cache.example, type: A, port: 11211}]}\n"
+        f"servers: [{{address: {server.address}}}]\ndiscovery: {{files: [{missing}]}}\n"
     )
     arguments = ("--interval=200ms", "--duration=200ms", f"--config.file={config}")
     done = run(*arguments)
-    told = "servers that discovery finds are not watched, only those in the file\n"
-    assert (done.returncode, done.stderr) == (0, told)
-    assert run(*arguments, server.address).stderr == ""
+    told = f"file:{missing} cannot be read: the servers that it has are not watched\n"
+    assert done.returncode == 0
+    assert told in done.stderr
+    assert f"{server.address}: 1 intervals" in done.stdout
+    assert told not in run(*arguments, server.address).stderr
 
 
 def test_a_baseline_that_does_not_fit_leaves_no_file(

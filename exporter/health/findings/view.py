@@ -8,10 +8,43 @@ from exporter.health.figures import COUNTERS, START, Levels, Rates, levels, rate
 from exporter.health.snapshot import Labels, Snapshot, increase
 from exporter.health.thresholds import Thresholds
 
-INCREASING = (START, *COUNTERS)
+INCREASING = (
+    START,
+    *COUNTERS,
+    "memcached_connections_listener_disabled_total",
+    "memcached_connections_yielded_total",
+    "memcached_auth_errors_total",
+    "memcached_items_evicted_unfetched_total",
+    "memcached_items_evicted_active_total",
+    "memcached_item_no_memory_total",
+    "memcached_item_too_large_total",
+    "memcached_malloc_fails_total",
+    "memcached_read_buffer_oom_total",
+    "memcached_response_object_oom_total",
+    "memcached_slab_items_evicted_total",
+    "memcached_slab_items_outofmemory_total",
+    "memcached_extstore_badcrc_total",
+    "memcached_extstore_gets_oom_total",
+    "memcached_extstore_gets_aborted_total",
+    "memcached_proxy_backend_marked_bad_total",
+    "memcached_thread_cpu_seconds_total",
+    "memcached_thread_runqueue_wait_seconds_total",
+    "memcached_thread_context_switches_total",
+    "memcached_cgroup_cpu_periods_total",
+    "memcached_cgroup_throttled_periods_total",
+    "memcached_cgroup_oom_kills_total",
+    "memcached_host_tcp_listen_overflows_total",
+    "memcached_host_tcp_timewait_overflows_total",
+)
 """The families of a server whose increase the checks ask for: what is kept of the past."""
 
-INCREASING_ON_HOST: tuple[str, ...] = ()
+INCREASING_ON_HOST = (
+    "memcached_host_softnet_dropped_total",
+    "memcached_host_softnet_squeezed_total",
+    "memcached_nic_drops_total",
+    "memcached_nic_queue_drops_total",
+    "memcached_nic_cpu_interrupts_total",
+)
 """The same, of the host."""
 
 

@@ -1,0 +1,1 @@
+"""The whole stack on one machine, to look at: ``make demo``."""

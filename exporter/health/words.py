@@ -1,0 +1,41 @@
+"""Numbers as people read them."""
+
+_SIZES = (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
+_TIMES = ((172_800, 86_400, "d"), (7_200, 3_600, "h"), (120, 60, "min"), (1, 1, "s"))
+"""From how many seconds on a unit is used, its seconds, and its name."""
+_WHOLE = 100
+
+
+def amount(number: float) -> str:
+    """Return a number: ``1,234,567``, ``12.3`` or ``0.05``."""
+    return (
+        f"{number:,.0f}" if abs(number) >= _WHOLE or float(number).is_integer() else f"{number:.3g}"
+    )
+
+
+def twice(number: float | None) -> str:
+    """Return twice a number as options take it, ``N`` when it is not known."""
+    return f"{2 * number:.0f}" if number else "N"
+
+
+def share(ratio: float) -> str:
+    """Return a ratio in per cent: ``83 %`` or ``0.5 %``."""
+    return f"{amount(100 * ratio)} %"
+
+
+def size(number: float) -> str:
+    """Return bytes: ``1.5 GiB``, ``64 MiB`` or ``12 B``."""
+    for name, unit in _SIZES:
+        if number >= unit:
+            return f"{amount(number / unit)} {name}"
+    return f"{amount(number)} B"
+
+
+def time(seconds: float) -> str:
+    """Return a time in seconds: ``3 d``, ``2 h``, ``30 min``, ``5 s`` or ``0.25 ms``."""
+    if not seconds:
+        return "0 s"
+    for least, unit, name in _TIMES:
+        if seconds >= least:
+            return f"{amount(seconds / unit)} {name}"
+    return f"{amount(1000 * seconds)} ms"

@@ -1,0 +1,1 @@
+"""Draws the dashboards from live data, as Grafana would: ``python -m grafana.preview``."""
