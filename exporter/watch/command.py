@@ -101,10 +101,7 @@ def _display(configuration: Configuration) -> Display:
         try:
             from exporter.watch.live import LiveTable  # noqa: PLC0415, rich is optional
         except ImportError:
-            sys.stderr.write(
-                "the live table needs rich: pip install 'memcached-exporter[watch]'; until then,"
-                " lines:\n"
-            )
+            sys.stderr.write("lines, since the live table needs rich: pip install rich\n")
         else:
             return LiveTable(configuration.thresholds)
     return Lines([server.address.text for server in configuration.servers])
