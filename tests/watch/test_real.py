@@ -2,6 +2,7 @@
 
 import re
 import signal
+import socket
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,6 +22,8 @@ from tests.watch.support import (
 )
 
 SHORT = "--interval=200ms"
+TWO = ("--interval=500ms", "--duration=1s")
+"""Intervals, long enough that a machine which is busy leaves none of them out."""
 Servers = Callable[..., Memcached]
 Watches = Callable[..., Watching]
 
@@ -112,6 +115,22 @@ def test_a_restart_in_the_middle(memcached: Servers, watching: Watches) -> None:
     assert "counters began anew: 1" in output
 
 
+def test_counters_that_are_reset(memcached: Servers, watching: Watches) -> None:
+    """It is told from a restart, and costs the rates of one interval."""
+    server = memcached()
+    watch = watching(SHORT, server.address)
+    watch.wait_for_rows(2)
+    with socket.create_connection((server.host, server.port), timeout=5) as connection:
+        connection.sendall(b"stats reset\r\n")
+        assert connection.recv(100) == b"RESET\r\n"
+    watch.wait_for_rows(3)
+    watch.end()
+    events = [row["event"] for row in watch.rows()]
+    assert [event for event in events if event] == ["reset"]
+    number = events.index("reset")
+    assert [bool(row["commands_per_second"]) for row in watch.rows()[number:]][:2] == [False, True]
+
+
 def test_a_server_that_goes_and_comes_back(memcached: Servers, watching: Watches) -> None:
     """While it is away its rows have a state and a reason, and no numbers of its own."""
     server = memcached()
@@ -193,11 +212,11 @@ def test_nohup_outlives_its_terminal(memcached: Servers, watching: Watches) -> N
 def test_a_duration_has_its_number_of_intervals(memcached: Servers, tmp_path: Path) -> None:
     """One row each, in the order of time, which is that of the clock on the wall."""
     path, before = tmp_path / "run.csv", datetime.now(UTC)
-    done = run(SHORT, "--duration=1s", f"--csv={path}", memcached().address)
+    done = run("--interval=500ms", "--duration=2.2s", f"--csv={path}", memcached().address)
     after = datetime.now(UTC)
     assert (done.returncode, done.stderr) == (0, "")
     rows = rows_of(path)
-    assert len(rows) == 5
+    assert len(rows) == 4
     times = [datetime.fromisoformat(row["time"]) for row in rows]
     millisecond = timedelta(milliseconds=1)
     assert times == sorted(times)
@@ -276,7 +295,7 @@ def test_a_unix_socket(tmp_path: Path) -> None:
     """It is watched like all others, and named as it was written."""
     path = tmp_path / "mc.sock"
     with memcached_on_socket(path):
-        done = run(SHORT, "--duration=400ms", str(path))
+        done = run(*TWO, str(path))
     assert (done.returncode, done.stderr) == (0, "")
     assert f"\n{path}: 2 intervals\n" in done.stdout
 
@@ -284,7 +303,7 @@ def test_a_unix_socket(tmp_path: Path) -> None:
 def test_ipv6(memcached: Servers) -> None:
     """The same with an address in brackets."""
     server = memcached(host="::1")
-    done = run(SHORT, "--duration=400ms", server.address)
+    done = run(*TWO, server.address)
     assert (done.returncode, done.stderr) == (0, "")
     assert f"\n{server.address}: 2 intervals\n" in done.stdout
 

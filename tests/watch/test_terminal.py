@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from exporter.watch.display import Lines
+from exporter.watch.shown import SHOWN
 from tests.processes import Memcached, free_port
 from tests.watch import support
+from tests.watch.made_up import row
 from tests.watch.support import Load, Terminal, rows_of
 
 SHORT = "--interval=200ms"
@@ -122,7 +125,7 @@ def test_without_rich_there_are_lines(
     here = str(Path(support.__file__).parents[2])
     seen = terminal(
         80,
-        *(SHORT, "--duration=600ms", f"--csv={path}", server.address),
+        *("--interval=500ms", "--duration=1500ms", f"--csv={path}", server.address),
         PYTHONPATH=f"{tmp_path}:{here}",
     )
     assert seen.end() == 0
@@ -140,7 +143,7 @@ def test_without_rich_there_are_lines(
 def test_a_dumb_terminal_has_lines(memcached: Servers, terminal: Terminals) -> None:
     """It cannot write over what it has written."""
     server = memcached()
-    seen = terminal(80, SHORT, "--duration=400ms", server.address, TERM="dumb")
+    seen = terminal(80, "--interval=500ms", "--duration=1s", server.address, TERM="dumb")
     assert seen.end() == 0
     assert len(re.findall(rf"(?m)^\d\d:\d\d:\d\d {server.address} ", seen.raw.decode())) == 2
     assert b"\x1b" not in seen.raw
@@ -159,17 +162,21 @@ def test_the_table_is_not_loaded_without_a_terminal(memcached: Servers) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_lines_are_complete_and_aligned(memcached: Servers) -> None:
+def test_lines_are_complete_and_aligned(capsys: pytest.CaptureFixture[str]) -> None:
     """Titles stand above their figures, and come again after some lines."""
-    server = memcached()
-    done = support.run(SHORT, "--duration=5s", server.address)
-    lines = done.stdout.split("\n\n")[0].splitlines()
-    heads = [number for number, line in enumerate(lines) if line.startswith("time ")]
+    server = "127.0.0.1:11211"
+    figures = {shown.figure: 0.123 for shown in SHOWN}
+    with Lines([server]) as lines:
+        for _ in range(1 + 25):
+            lines.show([row(server=server, told=figures)])
+            lines.tick("on the way")
+    printed = capsys.readouterr().out.splitlines()
+    heads = [number for number, line in enumerate(printed) if line.startswith("time ")]
     assert heads == [0, 21]
-    assert len(lines) == 25 + 2
-    assert max(map(len, lines)) <= 120
-    for line in lines[1:21]:
+    assert len(printed) == 25 + 2
+    assert max(map(len, printed)) <= 120
+    for line in printed[1:21]:
         for title in ("cmd/s", "hits", "conn", "p99 ms", "ics/s"):
-            end = lines[0].index(title) + len(title)
+            end = printed[0].index(title) + len(title)
             assert line[end - 1] != " ", (title, line)
             assert line[end : end + 1] in {"", " "}, (title, line)
