@@ -89,6 +89,11 @@ def changes(before: Run, now: Run, thresholds: Thresholds) -> list[Change]:
     ]
 
 
+def more_down(before: Run, now: Run) -> bool:
+    """Return whether the server was down more often, of which the rates may show nothing."""
+    return now.down * before.intervals > before.down * now.intervals
+
+
 def _change(column: Column, before: Run, now: Run, thresholds: Thresholds) -> Change:
     old = before.figures[column.name].mean
     if column.name not in now.figures:

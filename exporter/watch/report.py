@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from exporter.health.thresholds import Thresholds
 from exporter.watch.columns import THROUGHPUT
-from exporter.watch.comparison import Change, changes
+from exporter.watch.comparison import Change, changes, more_down
 from exporter.watch.shown import UNKNOWN
 from exporter.watch.statistics import Run
 
@@ -57,7 +57,11 @@ def _compared(
         return [title, "  nothing was measured now"], ["nothing was measured"]
     found = changes(before, now, thresholds)
     lines = [title, _line("mean", "before", "now", "change"), *map(_changed, found)]
-    return lines, [f"{one.name} {_change(one)}" for one in found if one.worse]
+    worse = [f"{one.name} {_change(one)}" for one in found if one.worse]
+    if more_down(before, now):
+        worse.append(f"down in {now.down} of {now.intervals} intervals")
+        lines.append(f"  {worse[-1]}, before in {before.down} of {before.intervals}  worse")
+    return lines, worse
 
 
 def number(value: float) -> str:

@@ -184,6 +184,34 @@ def test_what_could_not_be_measured_is_worse() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "is_worse"),
+    [
+        ((0, 5), (0, 3), False),
+        ((0, 5), (1, 100), True),
+        ((1, 2), (2, 4), False),
+        ((1, 4), (2, 4), True),
+    ],
+)
+def test_a_server_that_was_down_is_worse(
+    before: tuple[int, int], now: tuple[int, int], is_worse: bool
+) -> None:
+    """By its share of all intervals, though the rates beside the gap are as before."""
+
+    def runs(down: int, intervals: int) -> dict[str, Run]:
+        rows = [row(up=False)] * down + [row(told=BEFORE)] * (intervals - down)
+        return Accounts(rows).runs()
+
+    lines, found = comparison(runs(*before), runs(*now), Thresholds())
+    assert found is is_worse
+    told = f"down in {now[0]} of {now[1]} intervals"
+    if is_worse:
+        assert lines[-3] == f"  {told}, before in {before[0]} of {before[1]}  worse"
+        assert lines[-1] == f"worse than the baseline: {ADDRESS}: {told}"
+    else:
+        assert told not in "\n".join(lines)
+
+
 def test_a_baseline_without_measurements_cannot_be_compared() -> None:
     """It is said, and is not the fault of this run."""
     silent = Accounts([row(up=False, ping_failures=9.0)]).runs()
