@@ -98,7 +98,9 @@ class Service:
         if self.configuration.host != self._host.settings:
             self._host.close()
             self._host = Host(self.configuration.host)
-        self._history = History(self.configuration.thresholds)
+        if self.configuration.thresholds != self._history.thresholds:
+            self._history = History(self.configuration.thresholds)
+        self._history.follow(server.address.text for server in servers)
         self._routes = self._new_routes(complete=complete)
         before.replaced(self._fleet)
         self._start_probers()
