@@ -28,7 +28,7 @@ run: ## run the exporter on :9150 with a memcached on 127.0.0.1:11211
 
 test: ## run all tests
 	@scripts/need.sh memcached:memcached promtool:prometheus amtool:prometheus-alertmanager \
-		ip:iproute2 ethtool:ethtool
+		ip:iproute2 ethtool:ethtool chromium:chromium chromedriver:chromium-driver
 	@scripts/setup.sh dev
 	$(BIN)/python -m pytest --numprocesses=auto --dist=loadfile $(PYTEST_ARGS)
 

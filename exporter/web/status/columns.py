@@ -98,9 +98,10 @@ def _scraped(row: Row, context: Context) -> Html:
 
 def _figure(figure: Figure) -> Column:
     def cell(row: Row, context: Context) -> Html:
-        if figure.bar:
+        picture = NOTHING
+        if figure.picture == "bar":
             picture = bar(figure, row.point, context.thresholds)
-        else:
+        elif figure.picture == "line":
             picture = spark(figure, row.points)
         of = figure.of(row.point)
         small = fill("<small>{of}</small>", of=of) if of else NOTHING

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Literal
 
 import msgspec
 
@@ -38,8 +39,8 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     """The end of its scale; None for one that ends at the highest value."""
     of: Callable[[Point], str] = lambda _: ""
     """What the number is made of, in words."""
-    bar: bool = False
-    """Shown as a bar; else as a line over time."""
+    picture: Literal["bar", "line", "none"] = "line"
+    """What stands below the number in the table of servers."""
 
     def judge(self, point: Point, thresholds: Thresholds) -> Severity | None:
         """Return how bad the number of a point is; None when it is well, or not known."""
@@ -76,8 +77,10 @@ def _of(part: str, whole: str, words: Callable[[float], str]) -> Callable[[Point
     """Return what tells two fields of ``Levels`` as a part of a whole."""
 
     def told(point: Point) -> str:
-        numbers = _level(part)(point), _level(whole)(point)
-        return " of ".join(words(number) for number in numbers if number is not None)
+        some, most = _level(part)(point), _level(whole)(point)
+        if some is None:
+            return ""
+        return words(some) + (", limit not known" if most is None else f" of {words(most)}")
 
     return told
 
@@ -124,7 +127,7 @@ FIGURES = (
         limits=lambda thresholds: (Limit(Severity.WARNING, thresholds.memory),),
         most=1.0,
         of=_of("memory_bytes", "memory_limit_bytes", size),
-        bar=True,
+        picture="bar",
     ),
     Figure(
         name="connections",
@@ -134,7 +137,7 @@ FIGURES = (
         limits=_connection_limits,
         most=1.0,
         of=_of("connections", "connections_limit", amount),
-        bar=True,
+        picture="bar",
     ),
     Figure(
         name="evictions",
@@ -142,6 +145,7 @@ FIGURES = (
         value=_rate("evictions"),
         words=amount,
         limits=lambda thresholds: (Limit(Severity.WARNING, thresholds.evictions.per_hour / _HOUR),),
+        picture="none",
     ),
     Figure(
         name="latency",
