@@ -9,7 +9,7 @@ from exporter.health.words import amount, share, size, time
 from exporter.web.messages import Request, Response, plain
 from exporter.web.status.columns import state
 from exporter.web.status.figures import FIGURES, Figure
-from exporter.web.status.findings import groups
+from exporter.web.status.findings import advice
 from exporter.web.status.fleet import freshness
 from exporter.web.status.frame import framed
 from exporter.web.status.markup import NOTHING, Html, fill, join, link
@@ -18,6 +18,7 @@ from exporter.web.status.rows import Context, Row
 from exporter.web.status.times import moment
 
 SERVER_PATH = "/server"
+_DATE = len("2000-01-01 ")
 _CONTENT = """{freshness}
 <p>{state} {debug}</p>
 {findings}
@@ -32,10 +33,6 @@ _CONTENT = """{freshness}
 <div class="tables">
 {tables}
 </div>
-</section>"""
-_FINDINGS = """<section aria-labelledby="findings">
-<h2 id="findings">Findings</h2>
-{groups}
 </section>"""
 _CHART = """<figure>
 <figcaption><b>{title}</b> {extremes}</figcaption>
@@ -97,13 +94,12 @@ def server_page(request: Request, rows: Sequence[Row], context: Context) -> Resp
         target=target,
         debug="true",
     )
-    told = groups([row], context)
     content = fill(
         _CONTENT,
         freshness=freshness([row], context),
         state=state(row),
         debug=debug,
-        findings=fill(_FINDINGS, groups=told) if told else NOTHING,
+        findings=advice([row], context),
         charts=_charts(row, context),
         tables=join(_tables(row)),
     )
@@ -125,7 +121,7 @@ def _chart(figure: Figure, row: Row, context: Context) -> Html:
         bottom="0",
         chart=chart(figure, row.points, context.thresholds),
         begin=moment(first),
-        end=f"{moment(last)}, {time(last - first)} later" if last > first else "",
+        end=f"{moment(last)[_DATE:]}, {time(last - first)} later" if last > first else "",
     )
 
 

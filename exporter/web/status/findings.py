@@ -8,6 +8,12 @@ from exporter.web.status.rows import Context, Row
 
 MOST_SERVERS = 10
 """That are named at a finding; with more of them, the others are a link."""
+_SECTION = """<section aria-labelledby="findings">
+<h2 id="findings">Findings</h2>
+<div class="advice">
+{groups}
+</div>
+</section>"""
 _GROUP = """<article class="finding {severity}">
 <h3><b class="{severity}">{severity}</b> {name}</h3>
 <ul>
@@ -27,15 +33,16 @@ _RUNBOOK = "<dt>Runbook</dt><dd>{runbook}</dd>"
 Found = tuple[Row, Finding]
 
 
-def groups(rows: Iterable[Row], context: Context) -> Html:
-    """Return the findings of several servers, the worst first and then the most frequent."""
+def advice(rows: Iterable[Row], context: Context) -> Html:
+    """Return the section of findings, the worst first and then the most frequent, if any."""
     found: dict[tuple[Severity, str], list[Found]] = {}
     for row in rows:
         for finding in row.findings:
             found.setdefault((finding.severity, finding.name), []).append((row, finding))
     worst_first = list(reversed(Severity))
     ordered = sorted(found.items(), key=lambda item: (worst_first.index(item[0][0]), -len(item[1])))
-    return join(_group(same, context) for _, same in ordered)
+    groups = join(_group(same, context) for _, same in ordered)
+    return fill(_SECTION, groups=groups) if groups else NOTHING
 
 
 def _group(found: Sequence[Found], context: Context) -> Html:

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 from exporter.configuration import shown
 from exporter.web.messages import Request, Response, plain
 from exporter.web.status.columns import COLUMNS, Column
-from exporter.web.status.findings import groups
+from exporter.web.status.findings import advice
 from exporter.web.status.fleet import freshness, summary
 from exporter.web.status.frame import framed
 from exporter.web.status.markup import NOTHING, Html, fill, join, link
@@ -35,10 +35,6 @@ _CONTENT = """{freshness}
 {more}
 </section>
 {findings}"""
-_FINDINGS = """<section aria-labelledby="findings">
-<h2 id="findings">Findings</h2>
-{groups}
-</section>"""
 
 
 def status_page(request: Request, rows: Sequence[Row], context: Context) -> Response:
@@ -54,7 +50,7 @@ def status_page(request: Request, rows: Sequence[Row], context: Context) -> Resp
         _CONTENT,
         freshness=freshness(rows, context),
         summary=summary(rows, context),
-        findings=_findings(rows, context),
+        findings=advice(rows, context),
         **_table(query, rows, context),
     )
     return framed("Status of memcached", title, content, context)
@@ -128,8 +124,3 @@ def _more(query: Mapping[str, str], hidden: int, context: Context) -> Html:
         return NOTHING
     text = f"Show {hidden} more"
     return fill("<p>{link}</p>", link=link(context.path("/"), text, **{**query, "rows": "all"}))
-
-
-def _findings(rows: Sequence[Row], context: Context) -> Html:
-    told = groups(rows, context)
-    return fill(_FINDINGS, groups=told) if told else NOTHING
