@@ -48,7 +48,7 @@ def scheme(browser: webdriver.Chrome, name: str, media: str = "") -> None:
 
 def ask(browser: webdriver.Chrome, expression: str, *arguments: Any) -> Any:
     """Return what an expression in the page's own language is."""
-    return browser.execute_script(f"return {expression}", *arguments)  # type: ignore[no-untyped-call]
+    return browser.execute_script(f"return {expression}", *arguments)
 
 
 def complaints(browser: webdriver.Chrome) -> list[str]:

@@ -28,13 +28,14 @@ def context(*, now: float = NOW, thresholds: Thresholds | None = None, **web: An
 
 def levels(**known: Any) -> Levels:
     """Return levels of which all but these are not known."""
-    return Levels(**(dict.fromkeys(Levels.__struct_fields__) | {"version": "1.6.18"} | known))
+    fields: dict[str, Any] = dict.fromkeys(Levels.__struct_fields__)
+    return Levels(**(fields | {"version": "1.6.18"} | known))
 
 
 def rates(**known: Any) -> Rates:
     """Return rates of which all but these are not known."""
-    always = {"seconds": 15.0, "commands": {}}
-    return Rates(**(dict.fromkeys(Rates.__struct_fields__) | always | known))
+    fields: dict[str, Any] = dict.fromkeys(Rates.__struct_fields__)
+    return Rates(**(fields | {"seconds": 15.0, "commands": {}} | known))
 
 
 def up(address: str = "a:1", *, found: tuple[Finding, ...] = (), **known: Any) -> Row:
@@ -48,7 +49,11 @@ def up(address: str = "a:1", *, found: tuple[Finding, ...] = (), **known: Any) -
 
 def down(address: str = "b:2", **known: Any) -> Row:
     """Return a server that is down, as it was found 12 seconds ago."""
-    how = {"reason": "refused", "detail": "connection refused", "scraped": NOW - 12} | known
+    how: dict[str, Any] = {
+        "reason": "refused",
+        "detail": "connection refused",
+        "scraped": NOW - 12,
+    } | known
     return Row(State(address=address, up=False, **how), (Point(NOW - 12, up=False),), ())
 
 

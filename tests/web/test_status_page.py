@@ -1,5 +1,7 @@
 """The status page has the right numbers, in the order and the selection that were asked for."""
 
+from typing import Any
+
 import pytest
 
 from exporter.health.thresholds import Connections, Evictions, HitRate, Latency, Thresholds
@@ -8,7 +10,7 @@ from exporter.web.status.pages import MOST_ROWS, status_page
 from exporter.web.status.rows import STALE_SECONDS, Row
 from tests.web.status import NOW, Page, context, down, finding, new, request, up
 
-BUSY = {
+BUSY: dict[str, Any] = {
     "uptime": 7200.0,
     "connections": 34.0,
     "connections_limit": 40.0,
@@ -178,7 +180,8 @@ def test_the_worst_come_first() -> None:
 )
 def test_sorting(sort: str, field: str, numbers: tuple[object, ...], order: str) -> None:
     """The worst number comes first, and what is not known last."""
-    rows = [up(name, **{field: value}) for name, value in zip("abc", numbers, strict=True)]
+    known: list[dict[str, Any]] = [{field: value} for value in numbers]
+    rows = [up(name, **numbers) for name, numbers in zip("abc", known, strict=True)]
     assert "".join(addresses(down("d"), *rows, query=f"sort={sort}")) == order
 
 
@@ -274,7 +277,7 @@ def test_links_stay_below_the_external_url() -> None:
     ],
 )
 def test_thresholds_are_words(
-    column: str, known: dict[str, float], thresholds: Thresholds, told: str
+    column: str, known: dict[str, Any], thresholds: Thresholds, told: str
 ) -> None:
     """Beyond a threshold of the configuration the severity stands beside the number."""
     answer = status_page(request(), [up(**known)], context(thresholds=thresholds))
