@@ -1,5 +1,6 @@
 """A real browser, without a screen, for tests of pages."""
 
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -54,3 +55,23 @@ def ask(browser: webdriver.Chrome, expression: str, *arguments: Any) -> Any:
 def complaints(browser: webdriver.Chrome) -> list[str]:
     """Return what the browser's console has had to say since the last time."""
     return [entry["message"] for entry in browser.get_log("browser")]  # type: ignore[no-untyped-call]
+
+
+def channels(colour: str) -> list[float]:
+    """Return red, green and blue from 0 to 1."""
+    return [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+
+
+def luminance(colour: str) -> float:
+    """Return how bright a colour is, by the formula of WCAG."""
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in channels(colour)
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours, from 1 to 21."""
+    bright, dim = sorted((luminance(one), luminance(other)), reverse=True)
+    return (bright + 0.05) / (dim + 0.05)

@@ -1,7 +1,6 @@
 """The pages in a real browser: what is seen, on which screen, and by whom."""
 
 import itertools
-import re
 from collections.abc import Callable, Iterator
 from urllib.parse import quote
 
@@ -17,7 +16,7 @@ from exporter.web.server import HttpServer
 from exporter.web.status.details import server_page
 from exporter.web.status.pages import status_page
 from exporter.web.status.rows import Row
-from tests.web.browser import ask, chromium, complaints, scheme, screen
+from tests.web.browser import ask, chromium, complaints, contrast, luminance, scheme, screen
 from tests.web.status import NOW, context, down, finding, levels, new, rates, up
 
 HOSTILE = "<script>document.title='taken'</script><img src=x onerror=alert(1)>\"'&amp;"
@@ -190,26 +189,6 @@ def test_narrow_screens_name_each_number(show: Show) -> None:
     assert set(ask(browser, titles)) == {"none"}
     screen(browser, 360)
     assert '"Hit rate"' in ask(browser, titles)
-
-
-def channels(colour: str) -> list[float]:
-    """Return red, green and blue from 0 to 1."""
-    return [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
-
-
-def luminance(colour: str) -> float:
-    """Return how bright a colour is, by the formula of WCAG."""
-    red, green, blue = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
-        for part in channels(colour)
-    )
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one: str, other: str) -> float:
-    """Return the contrast of two colours, from 1 to 21."""
-    bright, dim = sorted((luminance(one), luminance(other)), reverse=True)
-    return (bright + 0.05) / (dim + 0.05)
 
 
 def test_the_formula_of_contrast() -> None:
