@@ -20,9 +20,9 @@ from exporter.web.debug import report
 from exporter.web.messages import Request, Response, plain
 from exporter.web.negotiation import accepts_gzip, choose_format, gzip
 from exporter.web.service_discovery import SD_PATH, targets
-from exporter.web.status.details import SERVER_PATH, server_page
+from exporter.web.status.details import server_page
 from exporter.web.status.pages import status_page
-from exporter.web.status.rows import Context, Row, rows
+from exporter.web.status.rows import SERVER_PATH, Context, Row, rows
 
 Page = Callable[[Request, Sequence[Row], Context], Response]
 """Makes a page for people."""

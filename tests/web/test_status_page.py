@@ -90,6 +90,12 @@ def test_a_server_before_its_first_scrape() -> None:
     )
 
 
+def test_a_server_that_does_not_tell_its_limit() -> None:
+    """What it tells is shown, and no share is made up."""
+    (row,) = page(up(connections=34.0)).servers
+    assert (row["Connections"], row["Memory"]) == ("\u2013 34, limit not known", "\u2013")
+
+
 def test_sections_that_are_missing_are_told() -> None:
     """A server can be up and yet not tell all."""
     fallen = down(left_out={"settings": "dangerous"}, failures={"slabs": "ERROR"})

@@ -11,7 +11,7 @@ from exporter.health.words import time
 from exporter.web.status.figures import FIGURES, Figure
 from exporter.web.status.markup import NOTHING, Html, fill, join, link
 from exporter.web.status.pictures import bar, spark
-from exporter.web.status.rows import STALE_SECONDS, Context, Row
+from exporter.web.status.rows import SERVER_PATH, STALE_SECONDS, Context, Row
 from exporter.web.status.times import ago, moment
 
 DASH = Html('<span class="none">&ndash;</span>')
@@ -24,11 +24,11 @@ class Column(msgspec.Struct, frozen=True):
     """One column of the table of servers."""
 
     name: str
-    """As the parameter ``sort`` takes it; empty for a column that nothing is sorted by."""
+    """As the parameter ``sort`` takes it."""
     title: str
     cell: Callable[[Row, Context], Html]
-    order: Callable[[Row], float | str] = lambda _: 0.0
-    """What comes first is the lowest."""
+    order: Callable[[Row], float | str] | None = None
+    """What comes first is the lowest; None for a column that nothing is sorted by."""
 
 
 def number(figure: Figure, row: Row, context: Context) -> Html:
@@ -67,9 +67,10 @@ def counts(findings: Sequence[Finding]) -> Html:
     )
 
 
-def _server(row: Row, context: Context) -> Html:
+def server_link(row: Row, context: Context) -> Html:
+    """Return the way to the page of a server."""
     address = row.state.address
-    return link(context.path("/server"), address, target=address)
+    return link(context.path(SERVER_PATH), address, target=address)
 
 
 def _uptime(row: Row, _context: Context) -> Html:
@@ -111,7 +112,7 @@ def _figure(figure: Figure) -> Column:
 
 
 COLUMNS = (
-    Column("server", "Server", _server, lambda row: row.state.address),
+    Column("server", "Server", server_link, lambda row: row.state.address),
     Column("state", "State", lambda row, _: state(row), lambda row: row.weight),
     Column(
         "findings",

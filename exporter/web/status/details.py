@@ -14,10 +14,9 @@ from exporter.web.status.fleet import freshness
 from exporter.web.status.frame import framed
 from exporter.web.status.markup import NOTHING, Html, fill, join, link
 from exporter.web.status.pictures import CHART, Canvas, chart, extremes
-from exporter.web.status.rows import Context, Row
+from exporter.web.status.rows import SERVER_PATH, Context, Row
 from exporter.web.status.times import moment
 
-SERVER_PATH = "/server"
 _DATE = len("2000-01-01 ")
 _CONTENT = """{freshness}
 <p>{state} {debug}</p>

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from exporter.health.findings.shape import Finding, Severity
+from exporter.web.status.columns import server_link
 from exporter.web.status.markup import NOTHING, Html, fill, join, link
 from exporter.web.status.rows import Context, Row
 
@@ -63,11 +64,7 @@ def _group(found: Sequence[Found], context: Context) -> Html:
 
 def _servers(found: Sequence[Found], context: Context) -> Html:
     shown = [
-        fill(
-            _SEEN,
-            server=link(context.path("/server"), row.state.address, target=row.state.address),
-            seen=finding.seen,
-        )
+        fill(_SEEN, server=server_link(row, context), seen=finding.seen)
         for row, finding in found[:MOST_SERVERS]
     ]
     more = len(found) - MOST_SERVERS

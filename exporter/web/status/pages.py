@@ -14,9 +14,10 @@ from exporter.web.status.rows import Context, Row
 
 MOST_ROWS = 100
 """That are shown unless all are asked for."""
+_ORDERS = {column.name: column.order for column in COLUMNS if column.order}
 _CHOICES = {
     "state": ("up", "down", "unknown"),
-    "sort": tuple(column.name for column in COLUMNS if column.name != "version"),
+    "sort": tuple(_ORDERS),
     "rows": ("all",),
 }
 """What the parameters of the page can be."""
@@ -57,8 +58,7 @@ def status_page(request: Request, rows: Sequence[Row], context: Context) -> Resp
 
 
 def _table(query: Mapping[str, str], rows: Sequence[Row], context: Context) -> dict[str, Html]:
-    sort = query.get("sort", _DEFAULT_SORT)
-    order = next(column.order for column in COLUMNS if column.name == sort)
+    order = _ORDERS[query.get("sort", _DEFAULT_SORT)]
     chosen = sorted((row for row in rows if _fits(row, query)), key=order)
     visible = chosen if query.get("rows") else chosen[:MOST_ROWS]
     return {
@@ -92,7 +92,7 @@ def _filter(query: Mapping[str, str], count: int, context: Context) -> Html:
 
 
 def _head(column: Column, query: Mapping[str, str], context: Context) -> Html:
-    if column.name not in _CHOICES["sort"]:
+    if column.order is None:
         return fill('<th scope="col">{title}</th>', title=column.title)
     current = query.get("sort", _DEFAULT_SORT) == column.name
     return fill(

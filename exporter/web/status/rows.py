@@ -10,6 +10,8 @@ from exporter.health.thresholds import Thresholds
 from exporter.memcached.member import State
 from exporter.observation.history import History, Point
 
+SERVER_PATH = "/server"
+"""Of the page of one server, which the parameter ``target`` names."""
 STALE_SECONDS = 300.0
 """Without a scrape, after which what is shown is old: Prometheus takes the same time."""
 UNKNOWN = Point(0.0, up=False)
