@@ -15,12 +15,13 @@ from exporter.web.status.times import ago, moment
 _TILE = "<div><dt>{title}</dt><dd>{value}<small>{note}</small></dd></div>"
 _FRESH = (
     "<p>This page shows what the scrapes of the configured servers found, and reads no server"
-    " itself. The last scrape was {ago} ({moment}).</p>"
+    " itself. The last scrape was {ago} (<time>{moment}</time>).</p>"
 )
 _OLD = (
-    '<p class="notice" role="status"><b class="warning">No scrape since {moment}, {ago}.</b> What'
-    " stands here is from then. This page shows what scrapes found, and reads no server itself: see"
-    " whether Prometheus runs, and still has this exporter among its targets.</p>"
+    '<p class="notice" role="status"><b class="warning">No scrape since <time>{moment}</time>,'
+    " {ago}.</b> What stands here is from then. This page shows what scrapes found, and"
+    " reads no server itself: see whether Prometheus runs, and still has this exporter among its"
+    " targets.</p>"
 )
 _NEVER = (
     '<p class="notice" role="status"><b class="warning">No scrape since the exporter was started.'
