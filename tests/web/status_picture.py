@@ -25,7 +25,7 @@ INTERVAL_SECONDS = 5.1
 FROZEN = range(14, 17)
 """The scrapes that find the third server hung."""
 WIDTH = 1280
-COLOURS = 64
+COLOURS = 160
 SMALL = ("-t", "2", "-m", "8", "-c", "60")
 LOADS = ((0.001, 300, 80), (0.3, 9000, 20), (0.01, 4000, 40))
 """Share of misses, bytes of a value, and gets in a tenth of a second."""
