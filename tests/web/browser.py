@@ -1,7 +1,9 @@
 """A real browser, without a screen, for tests of pages."""
 
+import os
 import re
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -28,11 +30,14 @@ def chromium() -> Iterator[webdriver.Chrome]:
     for option in _OPTIONS:
         options.add_argument(option)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    browser = webdriver.Chrome(options=options, service=Service(binaries[1]))
-    try:
-        yield browser
-    finally:
-        browser.quit()
+    # It leaves files behind where it has its temporary ones.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as directory:
+        service = Service(binaries[1], env=os.environ | {"TMPDIR": directory})
+        browser = webdriver.Chrome(options=options, service=service)
+        try:
+            yield browser
+        finally:
+            browser.quit()
 
 
 def screen(browser: webdriver.Chrome, width: int, height: int = 900) -> None:
