@@ -36,6 +36,7 @@ demo: ## run memcached, traffic, exporter, Prometheus and Alertmanager, to look 
 test: ## run all tests
 	@scripts/need.sh memcached:memcached promtool:prometheus amtool:prometheus-alertmanager \
 		ip:iproute2 ethtool:ethtool systemd-analyze:systemd
+	@scripts/need.sh --if-any chromium:chromium chromedriver:chromium-driver
 	@scripts/setup.sh dev
 	$(BIN)/python -m pytest --numprocesses=auto --dist=loadfile $(PYTEST_ARGS)
 

@@ -33,16 +33,50 @@ WINDOW_SECONDS = 60.0
 _log = structlog.get_logger()
 
 
-class Point(msgspec.Struct, frozen=True):
-    """One scrape of a server."""
+class Point(msgspec.Struct, frozen=True, gc=False):
+    """One scrape of a server: little, as there are many of them."""
 
     time: float
     """Unix time in seconds."""
     up: bool
-    levels: Levels | None = None
-    """None when the server did not answer."""
+    uptime: float | None = None
+    connections_ratio: float | None = None
+    memory_ratio: float | None = None
+    ping_seconds: float | None = None
+    gets: float | None = None
+    """These and what follows since the point before, a second; None after a gap or a restart."""
+    commands: float | None = None
+    hit_ratio: float | None = None
+    evictions: float | None = None
+
+
+class Present(msgspec.Struct, frozen=True):
+    """The last scrape of a server that answered."""
+
+    levels: Levels
     rates: Rates | None = None
-    """Since the point before; None after a gap or a restart as well."""
+    """Since the scrape before; None after a gap or a restart."""
+
+
+def point(time: float, levels: Levels, rates: Rates | None) -> Point:
+    """Return what is kept of a scrape for long."""
+    kept = Point(
+        time=time,
+        up=True,
+        uptime=levels.uptime,
+        connections_ratio=levels.connections_ratio,
+        memory_ratio=levels.memory_ratio,
+        ping_seconds=levels.ping_seconds,
+    )
+    if rates is None:
+        return kept
+    return msgspec.structs.replace(
+        kept,
+        gets=rates.commands.get("get", 0.0),
+        commands=rates.total,
+        hit_ratio=rates.hit_ratio,
+        evictions=rates.evictions,
+    )
 
 
 class _Track:
@@ -50,6 +84,8 @@ class _Track:
 
     def __init__(self) -> None:
         self.points: deque[Point] = deque(maxlen=POINTS)
+        self.present: Present | None = None
+        """None while it does not answer."""
         self.noted = -math.inf
         """When the last point was, in seconds of ``time.monotonic``."""
         self.last: Snapshot | None = None
@@ -90,6 +126,12 @@ class History:
             track = self._tracks.get(address)
             return tuple(track.points) if track else ()
 
+    def present(self, address: str) -> Present | None:
+        """Return the last scrape of a server, None when it did not answer."""
+        with self._lock:
+            track = self._tracks.get(address)
+            return track.present if track else None
+
     def findings(self, address: str) -> tuple[Finding, ...]:
         """Return what was found out about a server, the worst first."""
         with self._lock:
@@ -117,11 +159,12 @@ class History:
     ) -> None:
         if outcome.error is not None:
             track.points.append(Point(time.time(), up=False))
-            track.last, track.judged, track.findings = None, None, ()
+            track.present, track.last, track.judged, track.findings = None, None, None, ()
             return
         snapshot = server_snapshot(outcome, process)
         view = View(thresholds=self.thresholds, now=snapshot, before=track.last)
-        track.points.append(Point(time.time(), up=True, levels=view.levels, rates=view.rates))
+        track.present = Present(view.levels, view.rates)
+        track.points.append(point(time.time(), view.levels, view.rates))
         track.last = snapshot.only(INCREASING)
         self._judge(track, snapshot, host if process else None)
 

@@ -15,7 +15,7 @@ from exporter.host.collector import Collector
 from exporter.host.host import Portion, Subject
 from exporter.memcached.member import Outcome
 from exporter.observation import history as module
-from exporter.observation.history import LEAST_SECONDS, POINTS, WINDOW_SECONDS, History
+from exporter.observation.history import LEAST_SECONDS, POINTS, WINDOW_SECONDS, History, Point
 from tests.memcached.support import LABELS, reading, stats_reply, translate
 
 ADDRESS = LABELS[0][1]
@@ -68,21 +68,26 @@ def failed(address: str = ADDRESS) -> Outcome:
 
 def test_a_point_has_levels_and_rates(clock: Clock, history: History) -> None:
     """The rates are since the point before, so the first has none."""
-    history.note([answered(clock, get_hits=10, get_misses=0, curr_connections=5)], [])
+    history.note(
+        [answered(clock, get_hits=10, get_misses=0, curr_connections=5, max_connections=100)], []
+    )
     clock.now += 15
-    history.note([answered(clock, get_hits=25, get_misses=15, curr_connections=6)], [])
+    history.note(
+        [answered(clock, get_hits=25, get_misses=15, curr_connections=6, max_connections=100)], []
+    )
     first, second = history.points(ADDRESS)
     assert first.up
     assert second.up
     assert (first.time, second.time) == (1.7e9 + 1000.0, 1.7e9 + 1015.0)
-    assert first.levels
-    assert second.levels
-    assert (first.levels.connections, second.levels.connections) == (5.0, 6.0)
-    assert first.rates is None
-    assert second.rates
-    assert second.rates.seconds == 15.0
-    assert second.rates.commands == {"get": 2.0}
-    assert second.rates.hit_ratio == 0.5
+    assert (first.connections_ratio, second.connections_ratio) == (0.05, 0.06)
+    assert (first.gets, first.commands, first.hit_ratio) == (None, None, None)
+    assert (second.gets, second.commands, second.hit_ratio) == (2.0, 2.0, 0.5)
+    present = history.present(ADDRESS)
+    assert present
+    assert present.levels.connections == 6.0
+    assert present.rates
+    assert present.rates.seconds == 15.0
+    assert present.rates.commands == {"get": 2.0}
 
 
 def test_a_failure_is_a_gap(clock: Clock, history: History) -> None:
@@ -90,14 +95,14 @@ def test_a_failure_is_a_gap(clock: Clock, history: History) -> None:
     history.note([answered(clock, get_hits=10)], [])
     clock.now += 15
     history.note([failed()], [])
+    assert history.present(ADDRESS) is None
     clock.now += 15
     history.note([answered(clock, get_hits=20)], [])
     points = history.points(ADDRESS)
     assert [point.up for point in points] == [True, False, True]
-    assert points[1].levels is None
-    assert points[1].rates is None
-    assert points[2].levels
-    assert points[2].rates is None
+    assert points[1] == Point(1.7e9 + 1015.0, up=False)
+    assert points[2].uptime
+    assert points[2].commands is None
 
 
 def test_scrapes_of_several_clients_make_one_point(clock: Clock, history: History) -> None:
