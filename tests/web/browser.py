@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
@@ -24,7 +25,9 @@ _OPTIONS = (
 def chromium() -> Iterator[webdriver.Chrome]:
     """Start Debian's Chromium, and end it with its driver."""
     binaries = [shutil.which(name) for name in ("chromium", "chromedriver")]
-    assert all(binaries), "chromium or chromedriver is not installed: make test installs them"
+    if not all(binaries):
+        # Debian has them; Ubuntu has them in another form, which these tests cannot use.
+        pytest.skip("chromium or chromedriver is not installed")
     options = webdriver.ChromeOptions()
     options.binary_location = binaries[0] or ""
     for option in _OPTIONS:
