@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import msgspec
 import structlog
 
-from exporter.health.figures import Levels, Rates
+from exporter.health.figures import COUNTERS, START, Levels, Rates
 from exporter.health.findings.all_checks import CHECKS
 from exporter.health.findings.shape import Finding, findings
 from exporter.health.findings.view import INCREASING, INCREASING_ON_HOST, View
@@ -29,6 +29,9 @@ LEAST_SECONDS = 5.0
 """Between points: several Prometheus servers may scrape, one right after the other."""
 WINDOW_SECONDS = 60.0
 """At least, between the two looks whose difference findings judge."""
+_ROUNDS, _LEAST_TURNS = 10, 20
+"""A judgement takes a quarter of a scrape: of a large fleet a tenth is judged at a time, so that no
+page has to wait for all."""
 
 _log = structlog.get_logger()
 
@@ -146,33 +149,38 @@ class History:
         for portion in of_processes:
             of_servers.setdefault(portion.labels, []).append(portion)
         now = time.monotonic()
+        due: list[tuple[float, _Track, Snapshot, Snapshot | None]] = []
         for outcome in outcomes:
             process = of_servers.get(outcome.subject.labels, [])
             with self._lock:
                 track = self._tracks.get(outcome.subject.server)
                 if track and now - track.noted >= LEAST_SECONDS:
                     track.noted = now
-                    self._add(track, outcome, process, host)
+                    snapshot = self._add(track, outcome, process)
+                    judged = track.judged[0].taken if track.judged else -math.inf
+                    if snapshot and snapshot.taken - judged >= WINDOW_SECONDS:
+                        due.append((judged, track, snapshot, host if process else None))
+        # Those that were judged longest ago have the first turn.
+        turns = max(_LEAST_TURNS, len(self._tracks) // _ROUNDS)
+        for _, track, snapshot, own_host in sorted(due, key=lambda one: one[0])[:turns]:
+            with self._lock:
+                self._judge(track, snapshot, own_host)
 
-    def _add(
-        self, track: _Track, outcome: Outcome, process: list[Portion], host: Snapshot | None
-    ) -> None:
+    def _add(self, track: _Track, outcome: Outcome, process: list[Portion]) -> Snapshot | None:
+        """Add a point, and return what the server said if it answered."""
         if outcome.error is not None:
             track.points.append(Point(time.time(), up=False))
             track.present, track.last, track.judged, track.findings = None, None, None, ()
-            return
+            return None
         snapshot = server_snapshot(outcome, process)
         view = View(thresholds=self.thresholds, now=snapshot, before=track.last)
         track.present = Present(view.levels, view.rates)
         track.points.append(point(time.time(), view.levels, view.rates))
-        track.last = snapshot.only(INCREASING)
-        self._judge(track, snapshot, host if process else None)
+        track.last = snapshot.only((START, *COUNTERS))
+        return snapshot
 
     def _judge(self, track: _Track, now: Snapshot, host: Snapshot | None) -> None:
-        """Judge what is there, if the last judgement is old enough."""
         before, host_before = track.judged or (None, None)
-        if before and now.taken - before.taken < WINDOW_SECONDS:
-            return
         view = View(
             thresholds=self.thresholds,
             now=now,

@@ -178,6 +178,20 @@ def test_findings_are_made_once_a_minute(
     assert [finding.name for finding in history.findings(ADDRESS)] == ["test"]
 
 
+def test_a_large_fleet_is_judged_in_turns(clock: Clock) -> None:
+    """At most a tenth at a time, none twice before all others, and all within a few scrapes."""
+    addresses = [f"10.0.0.{number}:11211" for number in range(250)]
+    history = History(Thresholds())
+    history.follow(addresses)
+    judged = []
+    for _ in range(11):
+        told = {"curr_connections": 850, "max_connections": 1000}
+        history.note([answered(clock, address=address, **told) for address in addresses], [])
+        judged.append(sum(bool(history.findings(address)) for address in addresses))
+        clock.now += WINDOW_SECONDS / 4  # so the first are due again before the last had a turn
+    assert judged == [25, 50, 75, 100, 125, 150, 175, 200, 225, 250, 250]
+
+
 def test_only_servers_on_this_host_are_judged_with_it(
     clock: Clock, history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
