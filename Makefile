@@ -8,10 +8,10 @@ export PATH := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run demo test lint format dashboards pictures mutate bench soak lock clean
+.PHONY: help run demo test lint format dashboards pictures mutate bench soak package sbom image-test lock clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /  \1\t/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | expand -t 12
 	@echo
 	@echo 'run takes   LISTEN=:9151, MEMCACHED=host:port, ARGS="more flags of the exporter"'
 	@echo 'demo takes  DEMO_ARGS="--fast --port 29150"'
@@ -35,7 +35,8 @@ demo: ## run memcached, traffic, exporter, Prometheus and Alertmanager, to look 
 
 test: ## run all tests
 	@scripts/need.sh memcached:memcached promtool:prometheus amtool:prometheus-alertmanager \
-		ip:iproute2 ethtool:ethtool
+		ip:iproute2 ethtool:ethtool systemd-analyze:systemd
+	@scripts/need.sh --if-any chromium:chromium chromedriver:chromium-driver
 	@scripts/setup.sh dev
 	$(BIN)/python -m pytest --numprocesses=auto --dist=loadfile $(PYTEST_ARGS)
 
@@ -74,6 +75,16 @@ soak: ## scrape for minutes while servers and clients misbehave, and check each 
 	@scripts/need.sh memcached:memcached
 	@scripts/setup.sh dev
 	$(BIN)/python -m bench.soak $(SOAK_ARGS)
+
+package: ## build wheel and source distribution in dist/
+	@scripts/setup.sh dev
+	$(BIN)/python -m build --no-isolation
+
+sbom: ## write dist/sbom.cdx.json: what is in an installation
+	@scripts/sbom.sh
+
+image-test: ## build the container image with buildah, as root, and try it
+	@scripts/image-test.sh $(BASE)
 
 lock: ## write requirements.lock and requirements-dev.lock anew from pyproject.toml
 	@scripts/lock.sh $(LOCK_ARGS)

@@ -208,7 +208,7 @@ def _web(file: ConfigFile, place: Place) -> Web:
         "scrape_path": file.web.scrape_path,
     }
     for key, path in paths.items():
-        if path in {"/", "/sd"} or path.startswith("/-/"):
+        if path in {"/", "/sd", "/server"} or path.startswith("/-/"):
             raise ConfigurationError(
                 f'{place(f"web.{key}")}: "{path}" is taken by the exporter: use another path'
             )

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import msgspec
 import structlog
 
-from exporter.health.figures import Levels, Rates
+from exporter.health.figures import COUNTERS, START, Levels, Rates
 from exporter.health.findings.all_checks import CHECKS
 from exporter.health.findings.shape import Finding, findings
 from exporter.health.findings.view import INCREASING, INCREASING_ON_HOST, View
@@ -29,20 +29,57 @@ LEAST_SECONDS = 5.0
 """Between points: several Prometheus servers may scrape, one right after the other."""
 WINDOW_SECONDS = 60.0
 """At least, between the two looks whose difference findings judge."""
+_ROUNDS, _LEAST_TURNS = 10, 20
+"""A judgement takes a quarter of a scrape: of a large fleet a tenth is judged at a time, so that no
+page has to wait for all."""
 
 _log = structlog.get_logger()
 
 
-class Point(msgspec.Struct, frozen=True):
-    """One scrape of a server."""
+class Point(msgspec.Struct, frozen=True, gc=False):
+    """One scrape of a server: little, as there are many of them."""
 
     time: float
     """Unix time in seconds."""
     up: bool
-    levels: Levels | None = None
-    """None when the server did not answer."""
+    uptime: float | None = None
+    connections_ratio: float | None = None
+    memory_ratio: float | None = None
+    ping_seconds: float | None = None
+    gets: float | None = None
+    """These and what follows since the point before, a second; None after a gap or a restart."""
+    commands: float | None = None
+    hit_ratio: float | None = None
+    evictions: float | None = None
+
+
+class Present(msgspec.Struct, frozen=True):
+    """The last scrape of a server that answered."""
+
+    levels: Levels
     rates: Rates | None = None
-    """Since the point before; None after a gap or a restart as well."""
+    """Since the scrape before; None after a gap or a restart."""
+
+
+def point(time: float, levels: Levels, rates: Rates | None) -> Point:
+    """Return what is kept of a scrape for long."""
+    kept = Point(
+        time=time,
+        up=True,
+        uptime=levels.uptime,
+        connections_ratio=levels.connections_ratio,
+        memory_ratio=levels.memory_ratio,
+        ping_seconds=levels.ping_seconds,
+    )
+    if rates is None:
+        return kept
+    return msgspec.structs.replace(
+        kept,
+        gets=rates.commands.get("get", 0.0),
+        commands=rates.total,
+        hit_ratio=rates.hit_ratio,
+        evictions=rates.evictions,
+    )
 
 
 class _Track:
@@ -50,6 +87,8 @@ class _Track:
 
     def __init__(self) -> None:
         self.points: deque[Point] = deque(maxlen=POINTS)
+        self.present: Present | None = None
+        """None while it does not answer."""
         self.noted = -math.inf
         """When the last point was, in seconds of ``time.monotonic``."""
         self.last: Snapshot | None = None
@@ -90,6 +129,12 @@ class History:
             track = self._tracks.get(address)
             return tuple(track.points) if track else ()
 
+    def present(self, address: str) -> Present | None:
+        """Return the last scrape of a server, None when it did not answer."""
+        with self._lock:
+            track = self._tracks.get(address)
+            return track.present if track else None
+
     def findings(self, address: str) -> tuple[Finding, ...]:
         """Return what was found out about a server, the worst first."""
         with self._lock:
@@ -104,32 +149,38 @@ class History:
         for portion in of_processes:
             of_servers.setdefault(portion.labels, []).append(portion)
         now = time.monotonic()
+        due: list[tuple[float, _Track, Snapshot, Snapshot | None]] = []
         for outcome in outcomes:
             process = of_servers.get(outcome.subject.labels, [])
             with self._lock:
                 track = self._tracks.get(outcome.subject.server)
                 if track and now - track.noted >= LEAST_SECONDS:
                     track.noted = now
-                    self._add(track, outcome, process, host)
+                    snapshot = self._add(track, outcome, process)
+                    judged = track.judged[0].taken if track.judged else -math.inf
+                    if snapshot and snapshot.taken - judged >= WINDOW_SECONDS:
+                        due.append((judged, track, snapshot, host if process else None))
+        # Those that were judged longest ago have the first turn.
+        turns = max(_LEAST_TURNS, len(self._tracks) // _ROUNDS)
+        for _, track, snapshot, own_host in sorted(due, key=lambda one: one[0])[:turns]:
+            with self._lock:
+                self._judge(track, snapshot, own_host)
 
-    def _add(
-        self, track: _Track, outcome: Outcome, process: list[Portion], host: Snapshot | None
-    ) -> None:
+    def _add(self, track: _Track, outcome: Outcome, process: list[Portion]) -> Snapshot | None:
+        """Add a point, and return what the server said if it answered."""
         if outcome.error is not None:
             track.points.append(Point(time.time(), up=False))
-            track.last, track.judged, track.findings = None, None, ()
-            return
+            track.present, track.last, track.judged, track.findings = None, None, None, ()
+            return None
         snapshot = server_snapshot(outcome, process)
         view = View(thresholds=self.thresholds, now=snapshot, before=track.last)
-        track.points.append(Point(time.time(), up=True, levels=view.levels, rates=view.rates))
-        track.last = snapshot.only(INCREASING)
-        self._judge(track, snapshot, host if process else None)
+        track.present = Present(view.levels, view.rates)
+        track.points.append(point(time.time(), view.levels, view.rates))
+        track.last = snapshot.only((START, *COUNTERS))
+        return snapshot
 
     def _judge(self, track: _Track, now: Snapshot, host: Snapshot | None) -> None:
-        """Judge what is there, if the last judgement is old enough."""
         before, host_before = track.judged or (None, None)
-        if before and now.taken - before.taken < WINDOW_SECONDS:
-            return
         view = View(
             thresholds=self.thresholds,
             now=now,

@@ -3,9 +3,11 @@
 import itertools
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
+
+import msgspec
 
 from exporter.configuration import Configuration, shown
 from exporter.errors import AddressError, ForbiddenTargetError
@@ -24,10 +26,15 @@ from exporter.memcached.member import Outcome
 from exporter.observation.history import History
 from exporter.telemetry import Telemetry
 from exporter.web.debug import report
-from exporter.web.landing import landing_page
 from exporter.web.messages import Request, Response, plain
 from exporter.web.negotiation import accepts_gzip, choose_format, gzip
 from exporter.web.service_discovery import SD_PATH, targets
+from exporter.web.status.details import server_page
+from exporter.web.status.pages import status_page
+from exporter.web.status.rows import SERVER_PATH, Context, Row, rows
+
+Page = Callable[[Request, Sequence[Row], Context], Response]
+"""Makes a page for people."""
 
 _LONGEST_SECONDS = 3600.0
 _MARGIN_SECONDS = 0.25
@@ -67,12 +74,14 @@ class Routes:
         self._history = readers.history
         self._complete = readers.complete
         self._servers = configuration.servers
+        self._runbooks = configuration.rules.runbooks
         self._telemetry = readers.telemetry
         self._reload = reload
         self._routes: dict[str, Callable[[Request], Response]] = {
             web.telemetry_path: self._metrics,
             web.scrape_path: self._scrape,
-            "/": self._landing,
+            "/": lambda request: self._page(request, status_page),
+            SERVER_PATH: lambda request: self._page(request, server_page),
             SD_PATH: self._sd,
             "/-/healthy": lambda _: plain(200, "healthy"),
             "/-/ready": lambda _: plain(200, "ready"),
@@ -177,9 +186,14 @@ class Routes:
             return Format.TEXT
         return choose_format(_header(request, "Accept"))
 
-    def _landing(self, _request: Request) -> Response:
-        body = landing_page(self._web, self._fleet.states())
-        return Response(200, body.encode(), "text/html; charset=utf-8")
+    def _page(self, request: Request, page: Page) -> Response:
+        """Answer with a page for people; it shows what is known, and reads no server."""
+        context = Context(self._web, self._history.thresholds, self._runbooks, time.time())
+        response = page(request, rows(self._fleet.states(), self._history), context)
+        if not accepts_gzip(_header(request, "Accept-Encoding")):
+            return response
+        headers = (*response.headers, ("Vary", "Accept-Encoding"), ("Content-Encoding", "gzip"))
+        return msgspec.structs.replace(response, body=gzip([response.body]), headers=headers)
 
 
 def budget(scrape_timeout: str) -> float:

@@ -86,6 +86,7 @@ TABLE = {
     "web:\n  listen:\n  - ':9150'\n  - '9150'\n": '4: web.listen[1]: address "9150" is a port',
     "web: {listen: ['host']}": '1: web.listen[0]: address "host" has no port: write host:9150',
     "web: {telemetry_path: /}": '1: web.telemetry_path: "/" is taken by the exporter: use another',
+    "web: {telemetry_path: /server}": '1: web.telemetry_path: "/server" is taken by the exporter',
     "web: {scrape_path: /-/x}": '1: web.scrape_path: "/-/x" is taken by the exporter: use another',
     "web:\n  telemetry_path: /a\n  scrape_path: /a\n": "3: web.scrape_path: equal to ",
     "web: {telemetry_path: /scrape}": "equal to ",

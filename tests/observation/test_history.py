@@ -15,7 +15,7 @@ from exporter.host.collector import Collector
 from exporter.host.host import Portion, Subject
 from exporter.memcached.member import Outcome
 from exporter.observation import history as module
-from exporter.observation.history import LEAST_SECONDS, POINTS, WINDOW_SECONDS, History
+from exporter.observation.history import LEAST_SECONDS, POINTS, WINDOW_SECONDS, History, Point
 from tests.memcached.support import LABELS, reading, stats_reply, translate
 
 ADDRESS = LABELS[0][1]
@@ -68,21 +68,26 @@ def failed(address: str = ADDRESS) -> Outcome:
 
 def test_a_point_has_levels_and_rates(clock: Clock, history: History) -> None:
     """The rates are since the point before, so the first has none."""
-    history.note([answered(clock, get_hits=10, get_misses=0, curr_connections=5)], [])
+    history.note(
+        [answered(clock, get_hits=10, get_misses=0, curr_connections=5, max_connections=100)], []
+    )
     clock.now += 15
-    history.note([answered(clock, get_hits=25, get_misses=15, curr_connections=6)], [])
+    history.note(
+        [answered(clock, get_hits=25, get_misses=15, curr_connections=6, max_connections=100)], []
+    )
     first, second = history.points(ADDRESS)
     assert first.up
     assert second.up
     assert (first.time, second.time) == (1.7e9 + 1000.0, 1.7e9 + 1015.0)
-    assert first.levels
-    assert second.levels
-    assert (first.levels.connections, second.levels.connections) == (5.0, 6.0)
-    assert first.rates is None
-    assert second.rates
-    assert second.rates.seconds == 15.0
-    assert second.rates.commands == {"get": 2.0}
-    assert second.rates.hit_ratio == 0.5
+    assert (first.connections_ratio, second.connections_ratio) == (0.05, 0.06)
+    assert (first.gets, first.commands, first.hit_ratio) == (None, None, None)
+    assert (second.gets, second.commands, second.hit_ratio) == (2.0, 2.0, 0.5)
+    present = history.present(ADDRESS)
+    assert present
+    assert present.levels.connections == 6.0
+    assert present.rates
+    assert present.rates.seconds == 15.0
+    assert present.rates.commands == {"get": 2.0}
 
 
 def test_a_failure_is_a_gap(clock: Clock, history: History) -> None:
@@ -90,14 +95,14 @@ def test_a_failure_is_a_gap(clock: Clock, history: History) -> None:
     history.note([answered(clock, get_hits=10)], [])
     clock.now += 15
     history.note([failed()], [])
+    assert history.present(ADDRESS) is None
     clock.now += 15
     history.note([answered(clock, get_hits=20)], [])
     points = history.points(ADDRESS)
     assert [point.up for point in points] == [True, False, True]
-    assert points[1].levels is None
-    assert points[1].rates is None
-    assert points[2].levels
-    assert points[2].rates is None
+    assert points[1] == Point(1.7e9 + 1015.0, up=False)
+    assert points[2].uptime
+    assert points[2].commands is None
 
 
 def test_scrapes_of_several_clients_make_one_point(clock: Clock, history: History) -> None:
@@ -171,6 +176,20 @@ def test_findings_are_made_once_a_minute(
         clock.now += 15
     assert windows == [None, WINDOW_SECONDS, WINDOW_SECONDS]
     assert [finding.name for finding in history.findings(ADDRESS)] == ["test"]
+
+
+def test_a_large_fleet_is_judged_in_turns(clock: Clock) -> None:
+    """At most a tenth at a time, none twice before all others, and all within a few scrapes."""
+    addresses = [f"10.0.0.{number}:11211" for number in range(250)]
+    history = History(Thresholds())
+    history.follow(addresses)
+    judged = []
+    for _ in range(11):
+        told = {"curr_connections": 850, "max_connections": 1000}
+        history.note([answered(clock, address=address, **told) for address in addresses], [])
+        judged.append(sum(bool(history.findings(address)) for address in addresses))
+        clock.now += WINDOW_SECONDS / 4  # so the first are due again before the last had a turn
+    assert judged == [25, 50, 75, 100, 125, 150, 175, 200, 225, 250, 250]
 
 
 def test_only_servers_on_this_host_are_judged_with_it(

@@ -4,6 +4,7 @@ import contextlib
 import io
 import socket
 import time
+import urllib.request
 from collections.abc import Callable
 from email.message import Message
 from http.client import parse_headers
@@ -104,3 +105,10 @@ def threads_at_rest(daemon: Exporter) -> int:
         counts.append(daemon.threads())
         time.sleep(0.02)
     return min(counts)
+
+
+def fetched(url: str) -> str:
+    """Return the text that a URL gives."""
+    with urllib.request.urlopen(url, timeout=20) as answer:
+        text: str = answer.read().decode()
+        return text

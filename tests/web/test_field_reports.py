@@ -24,7 +24,7 @@ def test_the_page_at_the_root(site: Site) -> None:
     assert answer.status == 200
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
     assert "/metrics" in re.findall(r'href="([^"]*)"', answer.text)
-    assert len(answer.body) < 10_000
+    assert len(answer.body) < 20_000
     assert "# TYPE" not in answer.text
     assert site.asked() == before
 
