@@ -17,6 +17,22 @@ def test_a_finding_has_its_advice() -> None:
     assert told.links["a:1"] == "/server?target=a%3A1"
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("See `stats conns`, then `ps`.", "See <code>stats conns</code>, then <code>ps</code>."),
+        ("81.7 % of `awk %s`", "81.7\N{NO-BREAK SPACE}% of <code>awk %s</code>"),
+        ("`<b>` < 1", "<code>&lt;b&gt;</code> &lt; 1"),
+        ("an odd ` stays", "an odd ` stays"),
+    ],
+)
+def test_commands_are_code(text: str, shown: str) -> None:
+    """They can be told from the words around them, copied as they are, and write no markup."""
+    words = {"seen": text, "why": text, "remedy": text, "leave": text}
+    source = Page(status_page(request(), [up(found=(finding(**words),))], context())).source
+    assert source.count(shown) == len(words)
+
+
 def test_the_same_finding_on_several_servers_stands_once() -> None:
     """Remedies that differ by their numbers are told for one server, which is named."""
     rows = [up(name, found=(finding(seen=f"seen {name}", remedy=f"-c {name}"),)) for name in "ab"]

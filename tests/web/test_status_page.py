@@ -107,7 +107,7 @@ def test_the_totals_are_sums() -> None:
     """What servers tell is added up, and how many did is said where some did not."""
     half = up("d:4", connections=6.0, connections_limit=60.0, commands={"get": 9.5})
     text = page(up(**BUSY), half, down()).text
-    assert "Servers 3 2 up 1 down" in text
+    assert "Servers 3 1 down 2 up" in text
     assert "Commands/s 110 on 2 of 3 servers" in text
     assert "Connections 40 of 100 on 2 of 3 servers" in text
     assert "Memory 16 MiB of 64 MiB on 1 of 3 servers" in text
@@ -194,6 +194,8 @@ def test_sorting_by_findings_and_last_scrape() -> None:
     """Most findings, and the server that was not looked at for longest."""
     rows = [up("a"), up("b", found=(finding(),)), down("c", scraped=NOW - 99)]
     assert addresses(*rows, query="sort=findings") == ["b", "a", "c"]
+    many = up("d", found=(finding(severity="info"),) * 3)
+    assert addresses(many, *rows, query="sort=findings") == ["b", "d", "a", "c"]
     assert addresses(*rows, query="sort=scraped") == ["c", "a", "b"]
 
 

@@ -27,7 +27,7 @@ class Column(msgspec.Struct, frozen=True):
     """As the parameter ``sort`` takes it."""
     title: str
     cell: Callable[[Row, Context], Html]
-    order: Callable[[Row], float | str] | None = None
+    order: Callable[[Row], float | str | tuple[int, ...]] | None = None
     """What comes first is the lowest; None for a column that nothing is sorted by."""
 
 
@@ -65,6 +65,11 @@ def counts(findings: Sequence[Finding]) -> Html:
         for severity in reversed(Severity)
         if found[severity]
     )
+
+
+def _most_of_the_worst(findings: Sequence[Finding]) -> tuple[int, ...]:
+    found = Counter(finding.severity for finding in findings)
+    return tuple(-found[severity] for severity in reversed(Severity))
 
 
 def server_link(row: Row, context: Context) -> Html:
@@ -118,7 +123,7 @@ COLUMNS = (
         "findings",
         "Findings",
         lambda row, _: counts(row.findings) or DASH,
-        lambda row: -len(row.findings),
+        lambda row: _most_of_the_worst(row.findings),
     ),
     Column("version", "Version", lambda row, _: fill("{v}", v=row.state.version) or DASH),
     Column("uptime", "Uptime", _uptime, _started),

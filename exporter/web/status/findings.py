@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from exporter.health.findings.shape import Finding, Severity
 from exporter.web.status.columns import server_link
-from exporter.web.status.markup import NOTHING, Html, fill, join, link
+from exporter.web.status.markup import NOTHING, Html, fill, join, link, prose
 from exporter.web.status.rows import Context, Row
 
 MOST_SERVERS = 10
@@ -54,17 +54,17 @@ def _group(found: Sequence[Found], context: Context) -> Html:
         severity=finding.severity,
         name=finding.name,
         servers=_servers(found, context),
-        why=finding.why,
+        why=prose(finding.why),
         example=f" (numbers of {row.state.address})" if several else "",
-        remedy=finding.remedy,
-        leave=finding.leave,
+        remedy=prose(finding.remedy),
+        leave=prose(finding.leave),
         runbook=_runbook(finding, context),
     )
 
 
 def _servers(found: Sequence[Found], context: Context) -> Html:
     shown = [
-        fill(_SEEN, server=server_link(row, context), seen=finding.seen)
+        fill(_SEEN, server=server_link(row, context), seen=prose(finding.seen))
         for row, finding in found[:MOST_SERVERS]
     ]
     more = len(found) - MOST_SERVERS

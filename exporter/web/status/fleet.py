@@ -68,8 +68,12 @@ def summary(rows: Sequence[Row], context: Context) -> Html:
     kinds = Counter(row.kind for row in rows)
     home = context.path("/")
     states = join(
-        link(home, f"{kinds[kind]} {text}", state=kind)
-        for kind, text in (("up", "up"), ("down", "down"), ("unknown", "never scraped"))
+        fill(
+            '<b class="{kind}">{link}</b>',
+            kind=kind,
+            link=link(home, f"{kinds[kind]} {text}", state=kind),
+        )
+        for kind, text in (("down", "down"), ("unknown", "never scraped"), ("up", "up"))
         if kinds[kind]
     )
     found = [finding for row in rows for finding in row.findings]

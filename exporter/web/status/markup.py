@@ -25,6 +25,21 @@ def fill(template: str, /, **parts: object) -> Html:
     return Html(template.format_map(filled))
 
 
+def prose(text: str) -> Html:
+    """Return a text whose commands and settings stand between backticks, these as code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return fill("{text}", text=text)
+    told = [
+        # A number and its per cent sign stay on one line; commands stay as they are, to be copied.
+        fill("<code>{part}</code>", part=part)
+        if index % 2
+        else fill("{part}", part=part.replace(" %", "\N{NO-BREAK SPACE}%"))
+        for index, part in enumerate(parts)
+    ]
+    return Html("".join(told))
+
+
 def join(parts: Iterable[Html]) -> Html:
     """Return markup put together, a line each."""
     return Html("\n".join(parts))
