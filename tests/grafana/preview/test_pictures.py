@@ -9,16 +9,24 @@ from grafana.preview.board import DASHBOARDS, PICTURES, WIDTH, height, load
 from tests.grafana.boards import boards
 
 DOCUMENT = PICTURES.parent / "dashboards.md"
+README = PICTURES.parents[1] / "README.md"
 MOST = 400_000
 MOST_OF_ALL = 1_500_000
 """Bytes."""
 
 
 def test_each_board_is_shown() -> None:
-    """The document has a picture of each board, and there are no others."""
+    """The document has a picture of each board, and there are none of boards that are gone."""
     shown = re.findall(r"!\[[^]]+\]\(pictures/([\w-]+)\.png\)", DOCUMENT.read_text())
     assert sorted(shown) == sorted(boards())
-    assert sorted(path.stem for path in PICTURES.iterdir()) == sorted(boards())
+    assert sorted(path.stem for path in PICTURES.glob("memcached-*.png")) == sorted(boards())
+
+
+def test_no_picture_is_forgotten() -> None:
+    """Each is shown somewhere, so that none grows old unseen."""
+    texts = [README, *DOCUMENT.parent.rglob("*.md")]
+    told = "".join(text.read_text() for text in texts)
+    assert [path.name for path in PICTURES.iterdir() if f"pictures/{path.name})" not in told] == []
 
 
 @pytest.mark.parametrize("name", boards())
