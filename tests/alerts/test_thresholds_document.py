@@ -13,7 +13,8 @@ from exporter.health.findings.shape import findings
 from exporter.health.rules.all_rules import FILES
 from exporter.health.rules.shape import Alert, Recording
 from exporter.health.thresholds import Thresholds
-from tests.health.findings.cases import CASES, view_of
+from tests.health.findings.cases.all_cases import CASES
+from tests.health.findings.cases.shape import view_of
 
 DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "thresholds.md"
 FINDINGS = {"waste": "slab_waste", "yields": "connections_yield"}

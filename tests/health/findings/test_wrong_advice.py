@@ -9,7 +9,8 @@ from exporter.health.findings.shape import Finding, findings
 from exporter.health.findings.view import View
 from exporter.health.snapshot import Labels
 from exporter.health.thresholds import Thresholds
-from tests.health.findings.cases import CASES, Series, view_of
+from tests.health.findings.cases.all_cases import CASES
+from tests.health.findings.cases.shape import Series, view_of
 from tests.health.made_up import snapshot
 
 ALL = [finding for case in CASES for finding in findings(CHECKS, view_of(case))]
