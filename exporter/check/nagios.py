@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from exporter.check.report import Report, ServerReport
 from exporter.check.text import visible
 from exporter.health.thresholds import Thresholds
+from exporter.health.words import count
 
 
 def nagios(report: Report) -> str:
@@ -17,16 +18,16 @@ def nagios(report: Report) -> str:
 
 
 def _summary(report: Report) -> str:
-    if report.unread:
-        return f"sources of servers that cannot be read: {', '.join(report.unread)}"
+    missing = f"sources of servers that cannot be read: {', '.join(report.unread)}"
     worst = next((one for one in report.servers if one.status == report.status), None)
     if worst is None:
-        return "there is no server to check"
+        return missing if report.unread else "there is no server to check"
     if worst.status == "ok":
-        count = len(report.servers)
-        return f"{count} servers are well" if count > 1 else f"{worst.server} is well"
+        several = len(report.servers) > 1
+        return f"{len(report.servers)} servers are well" if several else f"{worst.server} is well"
     others = sum(one.status != "ok" for one in report.servers) - 1
-    more = f" (and {others} more servers)" if others else ""
+    more = f" (and {count(others, 'more server')})" if others else ""
+    more += f"; {missing}" if report.unread else ""
     return f"{worst.server}: {_told(worst)}{more}"
 
 

@@ -13,6 +13,11 @@ def amount(number: float) -> str:
     )
 
 
+def count(number: float, one: str, more: str = "") -> str:
+    """Return a number of things: ``1 item`` or ``3 items``, of which ``more`` is the plural."""
+    return f"{amount(number)} {one if number == 1 else more or one + 's'}"
+
+
 def twice(number: float | None) -> str:
     """Return twice a number as options take it, ``N`` when it is not known."""
     return f"{2 * number:.0f}" if number else "N"

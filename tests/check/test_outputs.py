@@ -122,17 +122,28 @@ def test_unknown_figures_are_left_out() -> None:
     assert all(re.fullmatch(r"  [a-z ]+ - +-", line) for line in figures)
 
 
+MISSING = "sources of servers that cannot be read: dns:A:x"
+
+
 def test_first_lines() -> None:
     """They tell the state, where, and what."""
     heads = [
         nagios(report).splitlines()[0].partition(" | ")[0]
-        for report in (whole(WELL), whole(WELL, WELL), ALL, whole(unread=("dns:A:x",)), whole())
+        for report in (
+            whole(WELL),
+            whole(WELL, WELL),
+            ALL,
+            whole(changed(status=Status.WARNING, findings=(FULL,)), unread=("dns:A:x",)),
+            whole(unread=("dns:A:x",)),
+            whole(),
+        )
     ]
     assert heads == [
         "MEMCACHED OK - cache1:11211 is well",
         "MEMCACHED OK - 2 servers are well",
-        "MEMCACHED CRITICAL - cache2:11211: down, refused: connection refused (and 1 more servers)",
-        "MEMCACHED UNKNOWN - sources of servers that cannot be read: dns:A:x",
+        "MEMCACHED CRITICAL - cache2:11211: down, refused: connection refused (and 1 more server)",
+        f"MEMCACHED WARNING - cache1:11211: memory_high: {FULL.seen}; {MISSING}",
+        f"MEMCACHED UNKNOWN - {MISSING}",
         "MEMCACHED UNKNOWN - there is no server to check",
     ]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from exporter.health.words import amount, share, size, time, twice
+from exporter.health.words import amount, count, share, size, time, twice
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,13 @@ def test_sizes(number: float, text: str) -> None:
 def test_times(seconds: float, text: str) -> None:
     """From milliseconds to days, none below two of the larger unit."""
     assert time(seconds) == text
+
+
+def test_counts() -> None:
+    """One is one, and all else is several."""
+    told = [count(number, "item") for number in (0, 1, 2, 1.5, 1234)]
+    assert told == ["0 items", "1 item", "2 items", "1.5 items", "1,234 items"]
+    assert count(2, "process", "processes") == "2 processes"
 
 
 def test_twice() -> None:

@@ -2,7 +2,7 @@
 
 from exporter.health.findings.shape import Check, Seen, Severity
 from exporter.health.findings.view import View
-from exporter.health.words import amount, share, time, twice
+from exporter.health.words import amount, count, share, time, twice
 
 _MISCOUNTING = ("1.5.21", "1.5.22")
 """Releases that count nearly each connection as rejected."""
@@ -32,7 +32,7 @@ def _rejected(view: View) -> Seen | None:
     rejected = sum(view.increases("memcached_connections_rejected_total").values())
     if not rejected or (_miscounts(view) and not _high(view)):
         return None
-    text = f"It refused {amount(rejected)} connections in the last {time(view.seconds or 0)}."
+    text = f"It refused {count(rejected, 'connection')} in the last {time(view.seconds or 0)}."
     return Seen(Severity.CRITICAL, text, _more(view))
 
 
@@ -41,7 +41,7 @@ def _rejected_before(view: View) -> Seen | None:
     if not rejected or _miscounts(view) or _rejected(view):
         return None
     uptime = view.levels.uptime
-    text = f"It has refused {amount(rejected)} connections since its start"
+    text = f"It has refused {count(rejected, 'connection')} since its start"
     told = f", {time(uptime)} ago" if uptime else ""
     return Seen(Severity.INFO, f"{text}{told}.", _more(view))
 
@@ -52,7 +52,7 @@ def _listener_disabled(view: View) -> Seen | None:
     times = sum(view.increases("memcached_connections_listener_disabled_total").values())
     if not times:
         return None
-    text = f"It stopped accepting connections {amount(times)} times in {time(view.seconds or 0)}."
+    text = f"It stopped accepting connections {count(times, 'time')} in {time(view.seconds or 0)}."
     return Seen(Severity.CRITICAL, text)
 
 

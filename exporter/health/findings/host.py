@@ -3,7 +3,7 @@
 from exporter.health.findings.memory import is_full
 from exporter.health.findings.shape import Check, Seen, Severity
 from exporter.health.findings.view import View
-from exporter.health.words import amount, share, size, time, twice
+from exporter.health.words import amount, count, share, size, time, twice
 
 
 def setting(view: View, name: str, **labels: str) -> float | None:
@@ -25,7 +25,8 @@ def _oom_killed(view: View) -> Seen | None:
     killed = sum(view.increases("memcached_cgroup_oom_kills_total").values())
     if not killed:
         return None
-    text = f"The kernel killed {amount(killed)} processes in its control group for want of memory"
+    processes = count(killed, "process", "processes")
+    text = f"The kernel killed {processes} in its control group for want of memory"
     return Seen(Severity.CRITICAL, f"{text} in {time(view.seconds or 0)}.")
 
 
@@ -90,7 +91,7 @@ def _time_wait(view: View) -> Seen | None:
         text = f"{amount(waiting or 0)} connections that have ended are kept in TIME_WAIT{limit}."
     else:
         text = (
-            f"The kernel had no room for {amount(overflows)} connections in TIME_WAIT in"
+            f"The kernel had no room for {count(overflows, 'connection')} in TIME_WAIT in"
             f" {time(view.seconds or 0)}{limit}."
         )
     return Seen(Severity.WARNING, text, {"more": twice(most)})

@@ -2,7 +2,7 @@
 
 from exporter.health.findings.shape import Check, Seen, Severity
 from exporter.health.findings.view import View
-from exporter.health.words import amount, share, size, time, twice
+from exporter.health.words import amount, count, share, size, time, twice
 
 _LARGEST_MIB = 1024
 """The largest item that -I allows."""
@@ -41,7 +41,7 @@ def _evicting_used(view: View) -> Seen | None:
         told = f"some of which had been used {time(age)} before"
     else:
         return None
-    text = f"It evicted {amount(evicted)} items in {time(view.seconds or 0)}, {told}."
+    text = f"It evicted {count(evicted, 'item')} in {time(view.seconds or 0)}, {told}."
     return Seen(Severity.WARNING, text, _doubled(view))
 
 
@@ -88,7 +88,7 @@ def _out_of_memory(view: View) -> Seen | None:
     refused = _refused(view)
     if not refused:
         return None
-    text = f"It refused {amount(refused)} stores in {time(view.seconds or 0)} for want of memory."
+    text = f"It refused {count(refused, 'store')} in {time(view.seconds or 0)} for want of memory."
     return Seen(Severity.CRITICAL, text, _doubled(view))
 
 
@@ -107,7 +107,7 @@ def _allocations(view: View) -> Seen | None:
     failed = sum(sum(view.increases(f"memcached_{name}_total").values()) for name in names)
     if not failed:
         return None
-    text = f"It got no memory for a connection or an answer {amount(failed)} times"
+    text = f"It got no memory for a connection or an answer {count(failed, 'time')}"
     return Seen(Severity.WARNING, f"{text} in {time(view.seconds or 0)}.")
 
 
@@ -126,7 +126,7 @@ def _too_large(view: View) -> Seen | None:
     most = view.now.value("memcached_settings_item_size_max_bytes")
     if not refused:
         return None
-    text = f"It refused {amount(refused)} items in {time(view.seconds or 0)} as too large"
+    text = f"It refused {count(refused, 'item')} in {time(view.seconds or 0)} as too large"
     told = "" if most is None else f" (the limit is {size(most)})"
     more = "Nm" if most is None else f"{min(max(2 * most / 2**20, 1), _LARGEST_MIB):.0f}m"
     return Seen(Severity.WARNING, f"{text}{told}.", {"more": more})

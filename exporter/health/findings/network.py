@@ -5,7 +5,7 @@ import re
 from exporter.health.findings.host import setting
 from exporter.health.findings.shape import Check, Seen, Severity
 from exporter.health.findings.view import View
-from exporter.health.words import amount, share, time, twice
+from exporter.health.words import amount, count, share, time, twice
 
 _FOR_WANT_OF_ROOM = re.compile(r"(port\.)?rx_.+|InDroppedDma")
 """Reasons of drops against which a longer ring helps, of the many that drivers count."""
@@ -33,7 +33,9 @@ def _overflows(view: View) -> Seen | None:
         return None
     queue, limit = _queue(view), view.thresholds.network.accept_queue
     known = queue is not None and queue[0] / queue[1] <= limit
-    text = f"{amount(lost)} attempts to connect were turned away in {time(view.seconds or 0)}"
+    text = (
+        f"The kernel turned away {count(lost, 'attempt')} to connect in {time(view.seconds or 0)}"
+    )
     told = "; its own queue has room now" if known else ""
     return Seen(Severity.WARNING if known else Severity.CRITICAL, f"{text}{told}.")
 
@@ -43,7 +45,9 @@ def _softnet_dropped(view: View) -> Seen | None:
     if not lost or not view.seconds:
         return None
     more = twice(setting(view, "net.core.netdev_max_backlog"))
-    text = f"The host dropped {amount(lost)} packets that waited for a CPU in {time(view.seconds)}."
+    text = (
+        f"The host dropped {count(lost, 'packet')} that waited for a CPU in {time(view.seconds)}."
+    )
     return Seen(Severity.WARNING, text, {"more": more})
 
 
@@ -86,7 +90,7 @@ def _rings(view: View) -> Seen | None:
         lost = _dropped(view, device, direction)
         if lost and entries < most.get(own, 0.0):
             text = (
-                f"{device} lost {amount(lost)} packets in {time(view.seconds or 0)}, with"
+                f"{device} lost {count(lost, 'packet')} in {time(view.seconds or 0)}, with"
                 f" {amount(entries)} of {amount(most[own])} ring entries ({direction})."
             )
             values = {"device": device, "direction": direction, "most": f"{most[own]:.0f}"}

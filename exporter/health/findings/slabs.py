@@ -4,7 +4,7 @@ from exporter.health.figures import ratio
 from exporter.health.findings.memory import evicting_classes, is_full
 from exporter.health.findings.shape import Check, Seen, Severity
 from exporter.health.findings.view import View
-from exporter.health.words import amount, share
+from exporter.health.words import amount, count, share
 
 _HALF = 0.5
 """Of its memory for items, which any sound division of it exceeds before items are evicted."""
@@ -41,7 +41,7 @@ def _spread_thin(view: View) -> Seen | None:
         return None
     classes = sum(1 for number in pages.values() if number)
     text = (
-        f"It evicted {amount(evicted)} items, though items take but {share(used)} of its memory:"
+        f"It evicted {count(evicted, 'item')}, though items take but {share(used)} of its memory:"
         f" {amount(sum(pages.values()))} pages are spread over {amount(classes)} slab classes."
     )
     return Seen(Severity.WARNING, text)
@@ -68,7 +68,7 @@ def _crawler_off(view: View) -> Seen | None:
     evicted = sum(view.increases("memcached_items_evicted_total").values())
     if enabled != 0 or not evicted:
         return None
-    text = f"It evicted {amount(evicted)} items, and nothing looks for those that have expired"
+    text = f"It evicted {count(evicted, 'item')}, and nothing looks for those that have expired"
     return Seen(Severity.INFO, f"{text} (lru_crawler is off).")
 
 

@@ -2,7 +2,7 @@
 
 from exporter.health.findings.shape import Check, Seen, Severity
 from exporter.health.findings.view import View
-from exporter.health.words import amount, time
+from exporter.health.words import amount, count, time
 
 _FAILED_READS = {
     "badcrc": "damaged",
@@ -39,13 +39,15 @@ def _backends(view: View) -> Seen | None:
     marked = sum(view.increases("memcached_proxy_backend_marked_bad_total").values())
     if not marked:
         return None
-    text = f"Its proxy took backends out of use {amount(marked)} times in {time(view.seconds or 0)}"
+    text = (
+        f"Its proxy took backends out of use {count(marked, 'time')} in {time(view.seconds or 0)}"
+    )
     return Seen(Severity.WARNING, f"{text}, after repeated failures.")
 
 
 def _some(names: list[str], most: int = 3) -> str:
     """Return the first of some names, and how many there are beyond."""
-    more = f" and {len(names) - most} more backends" if len(names) > most else ""
+    more = f" and {count(len(names) - most, 'more backend')}" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
 

@@ -3,7 +3,7 @@
 from exporter.health.figures import lifetime
 from exporter.health.findings.shape import Check, Seen, Severity
 from exporter.health.findings.view import View
-from exporter.health.words import amount, share, time
+from exporter.health.words import count, share, time
 
 _FEWEST_PINGS = 20
 """Below, the 99th percentile is but the worst one."""
@@ -74,7 +74,9 @@ def _yields(view: View) -> Seen | None:
         return None
     told = view.now.value("memcached_settings_requests_per_event")
     limit = "" if told is None else f" (-R {told:.0f})"
-    text = f"{amount(yields)} times in {time(view.seconds or 0)} a connection had sent so much that"
+    text = (
+        f"{count(yields, 'time')} in {time(view.seconds or 0)} a connection had sent so much that"
+    )
     return Seen(Severity.INFO, f"{text} others got their turn first{limit}.")
 
 
@@ -82,7 +84,7 @@ def _auth_errors(view: View) -> Seen | None:
     failed = sum(view.increases("memcached_auth_errors_total").values())
     if not failed:
         return None
-    text = f"{amount(failed)} logins failed in the last {time(view.seconds or 0)}."
+    text = f"{count(failed, 'login')} failed in the last {time(view.seconds or 0)}."
     return Seen(Severity.WARNING, text)
 
 
@@ -90,7 +92,7 @@ def _flushed(view: View) -> Seen | None:
     flushes = view.rates.commands.get("flush", 0.0) * view.rates.seconds if view.rates else 0.0
     if not flushes:
         return None
-    text = f"It was told to forget all items (`flush_all`) {amount(round(flushes))} times"
+    text = f"It was told to forget all items (`flush_all`) {count(round(flushes), 'time')}"
     return Seen(Severity.INFO, f"{text} in {time(view.seconds or 0)}.")
 
 

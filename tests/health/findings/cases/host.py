@@ -15,7 +15,7 @@ CASES = (
     Case(
         "oom_killed",
         CRITICAL,
-        "The kernel killed 1 processes in its control group for want of memory in 60 s.",
+        "The kernel killed 1 process in its control group for want of memory in 60 s.",
         {"cgroup_oom_kills_total": 1.0},
         {"cgroup_oom_kills_total": 0.0},
         grown=("cgroup_oom_kills_total",),

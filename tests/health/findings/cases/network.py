@@ -35,7 +35,7 @@ CASES = (
     Case(
         "listen_overflows",
         CRITICAL,
-        "7 attempts to connect were turned away in 60 s.",
+        "The kernel turned away 7 attempts to connect in 60 s.",
         {"host_tcp_listen_overflows_total": 7.0},
         {"host_tcp_listen_overflows_total": 0.0},
         grown=("host_tcp_listen_overflows_total",),
@@ -43,7 +43,7 @@ CASES = (
     Case(
         "listen_overflows",
         WARNING,
-        "7 attempts to connect were turned away in 60 s; its own queue has room now.",
+        "The kernel turned away 7 attempts to connect in 60 s; its own queue has room now.",
         {
             "host_tcp_listen_overflows_total": 7.0,
             "listen_queue_length": {labelled(address="a"): 1.0},

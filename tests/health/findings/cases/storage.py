@@ -30,7 +30,7 @@ CASES = (
     Case(
         "proxy_backends_failing",
         WARNING,
-        "Its proxy does not use a, b, c and 1 more backends.",
+        "Its proxy does not use a, b, c and 1 more backend.",
         {"proxy_backend_bad_connections": {labelled(backend=name): 4.0 for name in "dcba"}},
         {"proxy_backend_bad_connections": {labelled(backend="a"): 0.0}},
     ),
