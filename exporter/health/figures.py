@@ -139,12 +139,13 @@ def was_reset(before: Snapshot, now: Snapshot) -> bool:
     """Return whether counters began anew between two snapshots."""
     if restarted(before, now):
         return True
-    # The series of threads that end are kept, so the sums of a process do not fall either.
-    return any(
-        value > now.families.get(name, {}).get(labels, value)
-        for name in COUNTERS
-        for labels, value in before.families.get(name, {}).items()
-    )
+    for name in COUNTERS:
+        # The series of threads that end are kept, so the sums of a process do not fall either.
+        series = now.families.get(name, {})
+        for labels, value in before.families.get(name, {}).items():
+            if value > series.get(labels, value):
+                return True
+    return False
 
 
 def restarted(before: Snapshot, now: Snapshot) -> bool:
@@ -160,16 +161,13 @@ def ratio(part: float | None, whole: float | None) -> float | None:
 
 def _rates(before: Snapshot | None, now: Snapshot, seconds: float) -> Rates:
     """Return the rates since a snapshot, or since the start of the server."""
+    grown = Snapshot({name: increase(before, now, name) for name in COUNTERS}, now.taken)
 
     def rate(name: str, **labels: str) -> float | None:
-        grown = [
-            value
-            for own, value in increase(before, now, name).items()
-            if labels.items() <= dict(own).items()
-        ]
-        return sum(grown) / seconds if grown else None
+        increased = grown.value(name, **labels)
+        return None if increased is None else increased / seconds
 
-    commands = _commands(before, now, seconds)
+    commands = {name: number / seconds for name, number in _commands(grown).items()}
     hits = rate(_COMMANDS, command="get", status="hit")
     misses = rate(_COMMANDS, command="get", status="miss")
     evictions = rate(_EVICTED)
@@ -190,11 +188,11 @@ def _rates(before: Snapshot | None, now: Snapshot, seconds: float) -> Rates:
     )
 
 
-def _commands(before: Snapshot | None, now: Snapshot, seconds: float) -> dict[str, float]:
-    """Return the commands a second by their name."""
+def _commands(counted: Snapshot) -> dict[str, float]:
+    """Return the commands that were counted by their name."""
     sums: dict[str, float] = {}
     for name in (_COMMANDS, _PROXY_COMMANDS):
-        for labels, grown in increase(before, now, name).items():
+        for labels, number in counted.families[name].items():
             told = dict(labels)
             command, status = told["command"], told.get("status", "attempt")
             if command in _COUNTED_TWICE and name == _COMMANDS:
@@ -202,5 +200,5 @@ def _commands(before: Snapshot | None, now: Snapshot, seconds: float) -> dict[st
             # With the legacy names, stores come a second time under another status.
             if command in _OF_ATTEMPTS and status != "attempt":
                 continue
-            sums[command] = sums.get(command, 0.0) + grown / seconds
+            sums[command] = sums.get(command, 0.0) + number
     return sums

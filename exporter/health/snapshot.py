@@ -17,11 +17,12 @@ class Snapshot(msgspec.Struct, frozen=True):
     taken: float
     """When, in seconds of ``time.monotonic``."""
 
-    def find(self, name: str, /, **labels: str) -> dict[Labels, float]:
+    def find(self, name: str, /, **labels: str) -> Mapping[Labels, float]:
         """Return the series of a family that have these labels, possibly besides others."""
-        wanted = labels.items()
         series = self.families.get(name, {})
-        return {own: value for own, value in series.items() if wanted <= dict(own).items()}
+        for pair in labels.items():
+            series = {own: value for own, value in series.items() if pair in own}
+        return series
 
     def value(self, name: str, /, **labels: str) -> float | None:
         """Return the sum of the series that have these labels; None when there is none."""
@@ -58,5 +59,8 @@ def increase(before: Snapshot | None, now: Snapshot, name: str) -> dict[Labels, 
     earlier = before.families.get(name)
     if earlier is None:
         return {}
-    grown = {labels: value - earlier.get(labels, 0.0) for labels, value in series.items()}
-    return {labels: growth for labels, growth in grown.items() if growth >= 0}
+    return {
+        labels: growth
+        for labels, value in series.items()
+        if (growth := value - earlier.get(labels, 0.0)) >= 0
+    }

@@ -4,6 +4,7 @@ import functools
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from exporter.catalogue import FAMILIES
 from exporter.catalogue.host.collectors import HOST_SECTIONS, PROCESS_SECTIONS
@@ -32,12 +33,21 @@ class _Families(Mapping[str, Mapping[Labels, float]]):
         self._known: dict[str, Mapping[Labels, float]] = dict(others)
 
     def __getitem__(self, name: str) -> Mapping[Labels, float]:
-        if name not in self._known:
-            samples = self._samples[_INDEX[name]]
-            if not samples:
-                raise KeyError(name)
-            self._known[name] = {_labels(prefix): float(value) for prefix, value in samples.items()}
-        return self._known[name]
+        found: Mapping[Labels, float] | None = self.get(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def get(self, name: str, default: Any = None, /) -> Any:
+        """Return a family; much is absent, and Mapping's own way is to raise and catch an error."""
+        found = self._known.get(name)
+        if found is None and name in _INDEX and (samples := self._samples[_INDEX[name]]):
+            found = {_labels(prefix): float(value) for prefix, value in samples.items()}
+            self._known[name] = found
+        return default if found is None else found
+
+    def __contains__(self, name: object) -> bool:
+        return self.get(str(name)) is not None
 
     def __iter__(self) -> Iterator[str]:
         told = (family.name for family in FAMILIES if self._samples[family.index])
