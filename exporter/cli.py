@@ -123,6 +123,12 @@ def _check(arguments: list[str]) -> int:
         help="time between the two looks; 0s for one look (default 10s)",
     )
     parser.add_argument("--output", choices=list(OUTPUTS), default="text", help="(default text)")
+    parser.add_argument(
+        "--ignore",
+        action="append",
+        metavar="FINDING",
+        help="a finding that is well as it is, such as memory_high; repeat it for more",
+    )
     parser.add_argument("--list", action="store_true", help="print all checks, as Markdown")
     add_reading_flags(parser)
     flags = vars(parser.parse_args(arguments))

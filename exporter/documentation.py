@@ -151,7 +151,8 @@ edit.
 
 What `memcached-exporter check`, the status page and, if switched on, `memcached_finding` tell.
 Numbers come from the [thresholds](thresholds.md). What a server or its host does not tell is not
-judged: about workers, host and network only servers on the exporter's own host are.
+judged: about workers, host and network only servers on the exporter's own host are. What is well as
+it is can be left out: `findings.ignore` in the configuration, or `check --ignore`.
 """
 
 

@@ -32,6 +32,7 @@ _KEYS = {
     "path.sysfs": "host.sysfs",
     "metrics.legacy_names": "metrics.legacy_names",
     "metrics.findings": "metrics.findings",
+    "ignore": "findings.ignore",
     "web.listen_address": "web.listen",
     "web.telemetry_path": "web.telemetry_path",
     "web.scrape_path": "web.scrape_path",

@@ -40,7 +40,7 @@ class Service:
         self._discovery = Discovery(self._servers_changed, self.telemetry)
         self._fleet = Fleet(self.configuration, self.telemetry.count_error)
         self._host = Host(self.configuration.host)
-        self._history = History(self.configuration.thresholds)
+        self._history = History(self.configuration.thresholds, self.configuration.ignored)
         self._routes = self._new_routes(complete=False)
         self._probers: list[Prober] = []
         self.telemetry.note_reload(success=True)
@@ -99,6 +99,7 @@ class Service:
             self._host.close()
             self._host = Host(self.configuration.host)
         self._history.thresholds = self.configuration.thresholds
+        self._history.ignored = self.configuration.ignored
         self._history.follow(server.address.text for server in servers)
         self._routes = self._new_routes(complete=complete)
         before.replaced(self._fleet)

@@ -44,5 +44,4 @@ def check(configuration: Configuration, window: float, unread: tuple[str, ...] =
         pings = {address: observer.pings(address) for address in addresses}
     finally:
         observer.close()
-    thresholds = configuration.thresholds
-    return report(judge(first, last, pings, thresholds), thresholds, window, unread)
+    return report(judge(first, last, pings, configuration), configuration, window, unread)

@@ -4,10 +4,11 @@ from enum import StrEnum
 
 import msgspec
 
+from exporter.configuration import Configuration
 from exporter.errors import Reason
 from exporter.health.figures import Levels, Rates, levels, lifetime, rates
 from exporter.health.findings.all_checks import CHECKS
-from exporter.health.findings.shape import Finding, Severity, findings
+from exporter.health.findings.shape import Finding, Severity, findings, told
 from exporter.health.findings.view import Pings, View
 from exporter.health.thresholds import Thresholds
 from exporter.observation.observer import Look, Sight
@@ -91,17 +92,19 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     unread: tuple[str, ...]
     """Sources of servers that could not be read."""
     thresholds: Thresholds
+    ignored: tuple[str, ...]
+    """Findings that were not to be told."""
     servers: tuple[ServerReport, ...]
     """The worst first, else in the order of the configuration."""
 
 
 def judge(
-    first: Look | None, last: Look, pings: dict[str, Pings | None], thresholds: Thresholds
+    first: Look | None, last: Look, pings: dict[str, Pings | None], configuration: Configuration
 ) -> tuple[ServerReport, ...]:
     """Judge each server by one look, or by two; ``pings`` are by address."""
     before = first.servers if first else (None,) * len(last.servers)
     reports = [
-        _judge(sight, earlier, last, first, pings.get(sight.state.address), thresholds)
+        _judge(sight, earlier, last, first, pings.get(sight.state.address), configuration)
         for sight, earlier in zip(last.servers, before, strict=True)
     ]
     return tuple(sorted(reports, key=lambda report: -report.status.rank))
@@ -109,7 +112,7 @@ def judge(
 
 def report(
     servers: tuple[ServerReport, ...],
-    thresholds: Thresholds,
+    configuration: Configuration,
     window: float,
     unread: tuple[str, ...] = (),
 ) -> Report:
@@ -120,7 +123,8 @@ def report(
         status=worst,
         window_seconds=window,
         unread=unread,
-        thresholds=thresholds,
+        thresholds=configuration.thresholds,
+        ignored=tuple(sorted(configuration.ignored)),
         servers=servers,
     )
 
@@ -131,21 +135,21 @@ def _judge(  # noqa: PLR0913, PLR0917
     last: Look,
     first: Look | None,
     pings: Pings | None,
-    thresholds: Thresholds,
+    configuration: Configuration,
 ) -> ServerReport:
     state, now = sight.state, sight.snapshot
     if now is None:
         return _down(sight)
     before = earlier.snapshot if earlier else None
     view = View(
-        thresholds=thresholds,
+        thresholds=configuration.thresholds,
         now=now,
         before=before,
         host=last.host if sight.local else None,
         host_before=first.host if first and sight.local else None,
         pings=pings,
     )
-    found = findings(CHECKS, view)
+    found = told(findings(CHECKS, view), configuration.ignored)
     since = rates(before, now) if before else None
     return ServerReport(
         server=state.address,

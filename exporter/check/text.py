@@ -24,7 +24,8 @@ def text(report: Report, runbooks: str) -> str:
         f"{sum(server.status == status for server in report.servers)} {status}"
         for status in ("critical", "warning", "ok")
     ]
-    lines.append(f"{report.status.upper()}: servers: {', '.join(counts)}")
+    ignored = f"; ignored: {', '.join(report.ignored)}" if report.ignored else ""
+    lines.append(f"{report.status.upper()}: servers: {', '.join(counts)}{ignored}")
     return "\n".join(map(visible, lines)) + "\n"
 
 

@@ -1,5 +1,6 @@
 """From the file's data to the Configuration: meaning, cross-checks and defaults."""
 
+import difflib
 import ipaddress
 import re
 from pathlib import Path
@@ -36,6 +37,7 @@ from exporter.configuration.model import (
 from exporter.configuration.servers import duration, labels, servers
 from exporter.configuration.yaml_text import Place, shown, within
 from exporter.errors import AddressError, ConfigurationError
+from exporter.health.findings.all_checks import CHECKS
 from exporter.health.rules.render import check_selector
 from exporter.health.thresholds import Thresholds
 from exporter.tls import ClientTls, client_context
@@ -70,6 +72,7 @@ def build(file: ConfigFile, place: Place) -> Configuration:
         allow=_allow(file.scrape.allow, place),
         legacy_names=file.metrics.legacy_names,
         findings=file.metrics.findings,
+        ignored=_ignored(file.findings.ignore, place),
         host=_host(file.host, place),
         thresholds=_thresholds(file.thresholds, place),
         rules=Rules(
@@ -144,6 +147,17 @@ def _thresholds(given: Thresholds, place: Place) -> Thresholds:
     if given.hit_rate.warning >= given.hit_rate.target:
         raise ConfigurationError(f"{place('thresholds.hit_rate')}: warning must be below target")
     return given
+
+
+def _ignored(names: list[str], place: Place) -> frozenset[str]:
+    known = [check.name for check in CHECKS]
+    for index, name in enumerate(names):
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            remedy = f"did you mean {near[0]}?" if near else "`check --list` prints all"
+            where = place(f"findings.ignore[{index}]")
+            raise ConfigurationError(f"{where}: {shown(name)} is no finding: {remedy}")
+    return frozenset(names)
 
 
 def _allow(entries: list[str], place: Place) -> Allow:

@@ -110,6 +110,12 @@ class MetricsEntry(_Strict, frozen=True, kw_only=True):
     findings: bool = False
 
 
+class FindingsEntry(_Strict, frozen=True, kw_only=True):
+    """What is not as it should be, and is to be told."""
+
+    ignore: list[str] = []
+
+
 class ScrapeEntry(_Strict, frozen=True, kw_only=True):
     """Which targets ``/scrape`` may read."""
 
@@ -200,6 +206,7 @@ class ConfigFile(_Strict, frozen=True, kw_only=True):
     scrape: ScrapeEntry = ScrapeEntry()
     host: HostEntry = HostEntry()
     thresholds: Thresholds = Thresholds()
+    findings: FindingsEntry = FindingsEntry()
     rules: RulesEntry = RulesEntry()
     web: WebEntry = WebEntry()
     log: LogEntry = LogEntry()

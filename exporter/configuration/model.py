@@ -195,6 +195,8 @@ class Configuration(msgspec.Struct, frozen=True):
     """True to add the official exporter's misnamed families."""
     findings: bool
     """True to export what is not as it should be."""
+    ignored: frozenset[str]
+    """The findings that nobody wants to hear of."""
     host: HostSettings
     thresholds: Thresholds
     """Beyond which numbers something is wrong."""

@@ -15,7 +15,7 @@ import structlog
 
 from exporter.health.figures import COUNTERS, START, Levels, Rates
 from exporter.health.findings.all_checks import CHECKS
-from exporter.health.findings.shape import Finding, findings
+from exporter.health.findings.shape import Finding, findings, told
 from exporter.health.findings.view import INCREASING, INCREASING_ON_HOST, View
 from exporter.health.snapshot import Labels, Snapshot
 from exporter.health.thresholds import Thresholds
@@ -101,8 +101,9 @@ class _Track:
 class History:
     """Points and findings of the configured servers; safe to use from several threads."""
 
-    def __init__(self, thresholds: Thresholds) -> None:
+    def __init__(self, thresholds: Thresholds, ignored: frozenset[str]) -> None:
         self.thresholds = thresholds
+        self.ignored = ignored
         self._lock = threading.Lock()
         self._tracks: dict[str, _Track] = {}
 
@@ -139,7 +140,7 @@ class History:
         """Return what was found out about a server, the worst first."""
         with self._lock:
             track = self._tracks.get(address)
-            return track.findings if track else ()
+            return told(track.findings, self.ignored) if track else ()
 
     def _note(
         self, outcomes: Iterable[Outcome], of_processes: Iterable[Portion], of_host: list[Portion]

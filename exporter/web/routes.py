@@ -188,7 +188,10 @@ class Routes:
 
     def _page(self, request: Request, page: Page) -> Response:
         """Answer with a page for people; it shows what is known, and reads no server."""
-        context = Context(self._web, self._history.thresholds, self._runbooks, time.time())
+        history = self._history
+        context = Context(
+            self._web, history.thresholds, self._runbooks, history.ignored, time.time()
+        )
         response = page(request, rows(self._fleet.states(), self._history), context)
         if not accepts_gzip(_header(request, "Accept-Encoding")):
             return response

@@ -7,11 +7,13 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from exporter.check.report import Report, ServerReport, Status, report
+from exporter.configuration import ConfigFile, build
 from exporter.health.figures import Levels, Rates
 from exporter.health.findings.shape import Finding, Severity
 from exporter.health.findings.view import Pings
-from exporter.health.thresholds import Thresholds
 
 ROOT = Path(__file__).parents[2]
 
@@ -140,6 +142,9 @@ DOWN = changed(
 TROUBLED = changed(server="cache3:11211", status=Status.WARNING, findings=(FULL, KNOWN))
 
 
-def whole(*servers: ServerReport, unread: tuple[str, ...] = ()) -> Report:
+def whole(
+    *servers: ServerReport, unread: tuple[str, ...] = (), ignore: tuple[str, ...] = ()
+) -> Report:
     """Return a report of these servers over ten seconds."""
-    return report(servers, Thresholds(), 10.0, unread)
+    file = msgspec.convert({"findings": {"ignore": ignore}}, ConfigFile)
+    return report(servers, build(file, str), 10.0, unread)

@@ -58,6 +58,10 @@ def test_text_fits_a_terminal() -> None:
         (ALL, "CRITICAL: servers: 1 critical, 1 warning, 1 ok"),
         (whole(WELL, unread=("dns:A:x",)), "UNKNOWN: servers: 0 critical, 0 warning, 1 ok"),
         (whole(), "UNKNOWN: servers: 0 critical, 0 warning, 0 ok"),
+        (
+            whole(WELL, ignore=("udp_on", "memory_high")),
+            "OK: servers: 0 critical, 0 warning, 1 ok; ignored: memory_high, udp_on",
+        ),
     ],
 )
 def test_the_last_line_is_the_whole(report: Report, expected: str) -> None:

@@ -147,6 +147,23 @@ def test_a_low_hit_rate(memcached: Start, tmp_path: Path) -> None:
     assert found.status == 1
 
 
+def test_what_is_well_as_it_is(memcached: Start, tmp_path: Path) -> None:
+    """A finding that is to be ignored decides about nothing; flags stand for the file's list."""
+    server = memcached("-t", "1", "-c", "1024")
+    config = tmp_path / "exporter.yml"
+    config.write_text("findings: {ignore: [connections_high, descriptors_high]}\n")
+    given = (server.address, "--window=0s", f"--config.file={config}")
+    with connected(server, 975):
+        seen = run(server.address, "--window=0s")
+        by_file = run(*given, "--output=json")
+        by_flag = run(*given, "--ignore=udp_on", "--ignore=huge_pages_always")
+    assert (seen.status, by_file.status, by_flag.status) == (2, 0, 2)
+    assert "connections_high" in seen.out
+    assert "connections_high" not in by_file.names()
+    assert by_file.json()["ignored"] == ["connections_high", "descriptors_high"]
+    assert by_flag.out.rstrip().endswith("; ignored: huge_pages_always, udp_on")
+
+
 def test_items_that_are_too_large(memcached: Start) -> None:
     """A store that fails is told with the limit that it met."""
     server = memcached("-I", "8k", "-o", "slab_chunk_max=4", "-t", "1")
@@ -267,6 +284,7 @@ def test_a_source_that_cannot_be_read(tmp_path: Path) -> None:
         (["a b"], 'ADDRESS: address "a b" has a character that no host name has'),
         (["--window=5"], '--window: "5" is no duration'),
         (["--output=xml"], "--output: invalid choice: 'xml'"),
+        (["--ignore=memory"], '--ignore: "memory" is no finding: did you mean memory_high?'),
         (["--config.file=/nowhere.yml"], "/nowhere.yml"),
     ],
 )

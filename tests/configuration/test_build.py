@@ -50,6 +50,13 @@ TABLE = {
     "modules:\n  a:\n    probe: {interval: 0s}\n": "3: modules.a.probe.interval: must be from 1ms",
     "modules: {'': {}}": "1: modules.: not a module name: use letters, digits, _ and -",
     "modules: {a b: {}}": "1: modules.a b: not a module name: use letters, digits, _ and -",
+    # findings
+    "findings:\n  ignore:\n  - udp_on\n  - memory_hihg\n": (
+        '4: findings.ignore[1]: "memory_hihg" is no finding: did you mean memory_high?'
+    ),
+    "findings: {ignore: [x]}": (
+        '1: findings.ignore[0]: "x" is no finding: `check --list` prints all'
+    ),
     # labels
     "servers:\n- address: a\n  labels:\n    a-b: x\n": f"4: servers[0].labels.a-b: {LABEL_NAME}",
     "servers: [{address: a, labels: {9a: x}}]": f"1: servers[0].labels.9a: {LABEL_NAME}",

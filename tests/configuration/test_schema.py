@@ -1,8 +1,10 @@
 """The JSON Schema says what the loader says."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -11,6 +13,7 @@ from jsonschema import Draft202012Validator
 
 from exporter.configuration import Configuration, json_schema
 
+DOCUMENT = Path(__file__).parents[2] / "docs" / "configuration.md"
 GOOD = [
     "{}",
     "servers: []",
@@ -93,3 +96,13 @@ def test_texts_have_descriptions() -> None:
     ]:
         assert entries[entry]["properties"][key]["description"].startswith("Write ")
         assert entries[entry]["description"]
+
+
+def test_each_key_is_explained() -> None:
+    """docs/configuration.md has all keys; those of the thresholds have a document of their own."""
+    definitions = json_schema()["$defs"]
+    entries = [name for name in definitions if name.endswith("Entry") or name == "ConfigFile"]
+    keys = {key for name in entries for key in definitions[name]["properties"]}
+    assert {"findings", "ignore", "top_clients", "systemd_socket"} <= keys
+    explained = set(re.findall(r"[a-z_]+", " ".join(re.findall(r"`[^`]+`", DOCUMENT.read_text()))))
+    assert keys - explained == set()

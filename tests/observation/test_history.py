@@ -48,7 +48,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 @pytest.fixture
 def history() -> History:
     """A history that follows one server."""
-    history = History(Thresholds())
+    history = History(Thresholds(), frozenset())
     history.follow([ADDRESS])
     return history
 
@@ -178,10 +178,24 @@ def test_findings_are_made_once_a_minute(
     assert [finding.name for finding in history.findings(ADDRESS)] == ["test"]
 
 
+def test_what_is_ignored_is_not_told(clock: Clock, history: History) -> None:
+    """At once, when the configuration changes, and the other way round."""
+    full = answered(clock, curr_connections=990, max_connections=1000, limit_maxbytes=10, bytes=9)
+    history.note([full], [])
+    assert [found.name for found in history.findings(ADDRESS)] == [
+        "connections_high",
+        "memory_high",
+    ]
+    history.ignored = frozenset({"connections_high"})
+    assert [found.name for found in history.findings(ADDRESS)] == ["memory_high"]
+    history.ignored = frozenset()
+    assert len(history.findings(ADDRESS)) == 2
+
+
 def test_a_large_fleet_is_judged_in_turns(clock: Clock) -> None:
     """At most a tenth at a time, none twice before all others, and all within a few scrapes."""
     addresses = [f"10.0.0.{number}:11211" for number in range(250)]
-    history = History(Thresholds())
+    history = History(Thresholds(), frozenset())
     history.follow(addresses)
     judged = []
     for _ in range(11):

@@ -21,10 +21,13 @@ _OF_RATES = set(Rates.__struct_fields__) - set(Levels.__struct_fields__)
 VOID = {"meta", "link", "rect", "path", "br"}
 
 
-def context(*, now: float = NOW, thresholds: Thresholds | None = None, **web: Any) -> Context:
+def context(
+    *, now: float = NOW, thresholds: Thresholds | None = None, ignored: str = "", **web: Any
+) -> Context:
     """Return the context of a page, with keys of ``web`` as the configuration file has them."""
     built = build(msgspec.convert({"web": web}, ConfigFile), str)
-    return Context(built.web, thresholds or Thresholds(), built.rules.runbooks, now)
+    limits = thresholds or Thresholds()
+    return Context(built.web, limits, built.rules.runbooks, frozenset(ignored.split()), now)
 
 
 def levels(**known: Any) -> Levels:

@@ -1,5 +1,6 @@
 """Findings stand once, with their advice, and name the servers that they were found on."""
 
+import msgspec
 import pytest
 
 from exporter.web.status.findings import MOST_SERVERS
@@ -84,11 +85,19 @@ def test_many_servers_are_a_link(more: int) -> None:
 def test_runbooks_are_links_where_they_have_a_site(runbooks: str, leads: str | None) -> None:
     """Else their place in the source is told; nothing but a web address becomes a link."""
     at = context()
-    at = type(at)(at.web, at.thresholds, runbooks, at.now)
+    at = msgspec.structs.replace(at, runbooks=runbooks)
     row = up(found=(finding(runbook="MemcachedDown"),))
     told = Page(status_page(request(), [row], at))
     assert told.links.get("MemcachedDown") == leads
     assert (f"Runbook {runbooks}/MemcachedDown.md" in told.text) == (leads is None)
+
+
+def test_what_is_ignored_is_told() -> None:
+    """Nobody wonders at 3 a.m. why there is no word of it, even if nothing else is found."""
+    for rows in ([up()], [up(found=(finding(),))]):
+        told = Page(status_page(request(), rows, context(ignored="udp_on memory_high")))
+        assert "Ignored, as findings.ignore says: memory_high, udp_on" in told.text
+    assert "Ignored" not in Page(status_page(request(), [up()], context())).text
 
 
 def test_a_finding_without_a_runbook() -> None:

@@ -56,6 +56,11 @@ class Finding(msgspec.Struct, frozen=True):
     runbook: str
 
 
+def told(found: tuple[Finding, ...], ignored: frozenset[str]) -> tuple[Finding, ...]:
+    """Return the findings without those that nobody wants to hear of."""
+    return tuple(finding for finding in found if finding.name not in ignored)
+
+
 def findings(checks: tuple[Check, ...], view: View) -> tuple[Finding, ...]:
     """Return what the checks find, the worst first and else in the order of the checks."""
     found = [

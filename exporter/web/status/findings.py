@@ -14,7 +14,9 @@ _SECTION = """<section aria-labelledby="findings">
 <div class="advice">
 {groups}
 </div>
+{ignored}
 </section>"""
+_IGNORED = "<p>Ignored, as <code>findings.ignore</code> says: {names}</p>"
 _GROUP = """<article class="finding {severity}">
 <h3><b class="{severity}">{severity}</b> {name}</h3>
 <ul>
@@ -43,7 +45,9 @@ def advice(rows: Iterable[Row], context: Context) -> Html:
     worst_first = list(reversed(Severity))
     ordered = sorted(found.items(), key=lambda item: (worst_first.index(item[0][0]), -len(item[1])))
     groups = join(_group(same, context) for _, same in ordered)
-    return fill(_SECTION, groups=groups) if groups else NOTHING
+    names = ", ".join(sorted(context.ignored))
+    ignored = fill(_IGNORED, names=names) if names else NOTHING
+    return fill(_SECTION, groups=groups, ignored=ignored) if groups or ignored else NOTHING
 
 
 def _group(found: Sequence[Found], context: Context) -> Html:

@@ -25,6 +25,8 @@ class Context(msgspec.Struct, frozen=True):
     thresholds: Thresholds
     runbooks: str
     """What stands before the name of a runbook."""
+    ignored: frozenset[str]
+    """The findings that are not shown."""
     now: float
     """Unix time in seconds."""
 
