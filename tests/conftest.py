@@ -22,6 +22,9 @@ def plain_logging() -> Iterator[None]:
 def plain_signals() -> Iterator[None]:
     """Block no signal that a daemon in the test has blocked: programs of later tests inherit it."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    # What a shell runs in the background ignores Ctrl-C, and so does all that it starts.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
 

@@ -309,9 +309,13 @@ def test_an_interrupt(memcached: Start) -> None:
         env=os.environ,
         text=True,
     )
-    looked_at(server, before)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    with process:
+        try:
+            looked_at(server, before)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=20)
+        finally:
+            process.kill()
     assert (process.returncode, out) == (3, "")
     assert err == "memcached-exporter: interrupted before the second look\n"
 

@@ -180,7 +180,11 @@ def test_a_signal_ends_the_watch_in_order(
 ) -> None:
     """The file has whole lines, and the summary is printed; that is no failure."""
     server = memcached()
-    watch = watching(SHORT, server.address)
+    before = signal.signal(number, signal.SIG_DFL)  # as a terminal has it, and nohup has not
+    try:
+        watch = watching(SHORT, server.address)
+    finally:
+        signal.signal(number, before)
     watch.wait_for_rows(2)
     status, output, errors = watch.end(number)
     assert (status, errors) == (0, "")

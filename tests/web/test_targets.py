@@ -11,6 +11,7 @@ import pytest
 from exporter.errors import AddressError, ForbiddenTargetError, Reason
 from exporter.memcached import targets as targets_module
 from tests.processes import Memcached
+from tests.web.clients import eventually
 from tests.web.fleets import MakeFleet, fleets, silence
 
 FDS = Path("/proc/self/fd")
@@ -76,7 +77,7 @@ def test_targets_are_capped(
     ]
     held = int(server.stats()["curr_connections"])
     fleet.close()
-    assert held - int(server.stats()["curr_connections"]) == 3
+    assert eventually(lambda: held - int(server.stats()["curr_connections"]) == 3)
 
 
 def test_targets_that_nobody_asks_for_are_forgotten(
