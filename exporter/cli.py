@@ -1,18 +1,20 @@
 """The command line: arguments become one command."""
 
 import argparse
+import difflib
 import json
 import os
 import platform
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn
 
 from exporter import __version__
 from exporter.check.command import OUTPUTS, check
+from exporter.check.nagios import unknown
 from exporter.check.report import Status
 from exporter.configuration import (
     ConfigFile,
@@ -44,6 +46,7 @@ from exporter.web.access import check as check_access
 
 PROGRAM = "memcached-exporter"
 USAGE_ERROR = 2
+_LONGEST_WINDOW = 3600.0
 _GENERATED = "# Made by `memcached-exporter rules`: thresholds are set in its configuration.\n"
 
 
@@ -58,6 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "metrics": _metrics,
         "rules": _rules,
     }
+    if given and not given[0].startswith("-") and given[0] not in commands:
+        return _fail(f"{given[0]}: no such command: write {', '.join(commands)}", USAGE_ERROR)
     command = commands[given.pop(0)] if given and given[0] in commands else _serve
     try:
         status = command(given)
@@ -79,14 +84,24 @@ def _fail(message: str, status: int) -> int:
     return status
 
 
+def _fail_as_plugin(message: str, status: int) -> int:
+    """Say it where monitoring looks: it shows standard output, and knows no other."""
+    print(unknown(message), end="")
+    return status
+
+
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line, without the whole usage before it."""
 
     usage_status = USAGE_ERROR
+    fail: Callable[[str, int], int] = staticmethod(_fail)
 
     def error(self, message: str) -> NoReturn:
         text = re.sub(r"^argument (\S+):", r"\1:", message)
-        raise SystemExit(_fail(f"{text} (see {self.prog} --help)", self.usage_status))
+        if flag := re.match(r"unrecognized arguments: (--[^ =]+)", message):
+            near = difflib.get_close_matches(flag[1], self._option_string_actions, 1, 0.75)
+            text += f": did you mean {near[0]}?" if near else ""
+        raise SystemExit(self.fail(f"{text} (see {self.prog} --help)", self.usage_status))
 
 
 def _serve(arguments: list[str]) -> int:
@@ -114,6 +129,8 @@ def _check(arguments: list[str]) -> int:
         allow_abbrev=False,
     )
     parser.usage_status = Status.UNKNOWN.exit_code
+    if {"nagios", "--output=nagios"} & set(arguments):
+        parser.fail = _fail_as_plugin
     add_addresses(parser)
     parser.add_argument(
         "--window",
@@ -139,9 +156,9 @@ def _check(arguments: list[str]) -> int:
         configuration, unread = _chosen(flags)
         found = check(configuration, _window(flags["window"]), unread)
     except KeyboardInterrupt:
-        return _fail("interrupted before the second look", Status.UNKNOWN.exit_code)
+        return parser.fail("interrupted before the second look", Status.UNKNOWN.exit_code)
     except ExporterError as error:
-        return _fail(str(error), Status.UNKNOWN.exit_code)
+        return parser.fail(str(error), Status.UNKNOWN.exit_code)
     print(OUTPUTS[flags["output"]](found, configuration), end="")
     return found.status.exit_code
 
@@ -172,7 +189,10 @@ def _chosen(flags: dict[str, Any]) -> tuple[Configuration, tuple[str, ...]]:
 
 
 def _window(text: str) -> float:
-    return 0.0 if text in {"0", "0s"} else parse_duration(text)
+    seconds = 0.0 if text in {"0", "0s"} else parse_duration(text)
+    if seconds > _LONGEST_WINDOW:
+        raise ValueError("must be from 0s to 1h")
+    return seconds
 
 
 def _metrics(arguments: list[str]) -> int:

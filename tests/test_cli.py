@@ -68,8 +68,14 @@ def test_a_malformed_address_ends_the_start(address: str) -> None:
     [
         (["--nonsense"], "unrecognized arguments: --nonsense (see memcached-exporter --help)"),
         (["--nonsense=1"], "unrecognized arguments: --nonsense=1 (see memcached-exporter --help)"),
-        (["--web.listen=:1"], "unrecognized arguments: --web.listen=:1 (see"),
-        (["nonsense"], "unrecognized arguments: nonsense (see memcached-exporter --help)"),
+        (
+            ["--web.listen=:1"],
+            "unrecognized arguments: --web.listen=:1: did you mean --web.listen-address? (see",
+        ),
+        (
+            ["nonsense"],
+            "nonsense: no such command: write serve, check, watch, config, metrics, rules",
+        ),
         (["serve", "nonsense"], "unrecognized arguments: nonsense (see"),
         (["config"], "the following arguments are required: check|schema (see"),
         (["config", "nonsense"], "'nonsense'"),

@@ -17,6 +17,11 @@ def nagios(report: Report) -> str:
     return "\n".join([first, *details]) + "\n"
 
 
+def unknown(message: str) -> str:
+    """Return the line that tells why nothing was looked at."""
+    return f"MEMCACHED UNKNOWN - {_clean(message)}\n"
+
+
 def _summary(report: Report) -> str:
     missing = f"sources of servers that cannot be read: {', '.join(report.unread)}"
     worst = next((one for one in report.servers if one.status == report.status), None)

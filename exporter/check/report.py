@@ -11,6 +11,7 @@ from exporter.health.findings.all_checks import CHECKS
 from exporter.health.findings.shape import Finding, Severity, findings, told
 from exporter.health.findings.view import Pings, View
 from exporter.health.thresholds import Thresholds
+from exporter.memcached.member import State
 from exporter.observation.observer import Look, Sight
 
 _DOWN = {
@@ -31,6 +32,10 @@ _DOWN = {
     Reason.INTERNAL: "This is a fault of the exporter: please report it.",
 }
 """What to do about a server that cannot be read."""
+_NO_SOCKET = (
+    "Nobody listens there: see whether memcached runs, with which socket (-s), and who may use it"
+    " (-a)."
+)
 
 
 class Status(StrEnum):
@@ -175,6 +180,12 @@ def _status(found: tuple[Finding, ...]) -> Status:
     return Status.WARNING if Severity.WARNING in severities else Status.OK
 
 
+def _remedy(state: State) -> str:
+    reason = Reason(state.reason)
+    local = state.address.startswith(("/", "unix:"))
+    return _NO_SOCKET if local and reason is Reason.REFUSED else _DOWN[reason]
+
+
 def _down(sight: Sight) -> ServerReport:
     state = sight.state
     return ServerReport(
@@ -182,7 +193,7 @@ def _down(sight: Sight) -> ServerReport:
         status=Status.CRITICAL,
         reason=state.reason,
         detail=state.detail,
-        remedy=_DOWN[Reason(state.reason)],
+        remedy=_remedy(state),
         local=False,
         restarted=False,
         levels=None,

@@ -155,6 +155,7 @@ def _ignored(names: list[str], place: Place) -> frozenset[str]:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
             remedy = f"did you mean {near[0]}?" if near else "`check --list` prints all"
+            remedy = "give each on its own" if "," in name else remedy
             where = place(f"findings.ignore[{index}]")
             raise ConfigurationError(f"{where}: {shown(name)} is no finding: {remedy}")
     return frozenset(names)

@@ -62,6 +62,11 @@ class ServerEntry(_Strict, frozen=True, kw_only=True):
     pid_file: str = ""
 
 
+ServerText = Annotated[
+    ServerEntry, msgspec.Meta(description="Write a map such as {address: cache1:11211}.")
+]
+
+
 class ProbeEntry(_Strict, frozen=True, kw_only=True):
     """How the round trip to servers is measured between scrapes."""
 
@@ -199,7 +204,7 @@ class RulesEntry(_Strict, frozen=True, kw_only=True):
 class ConfigFile(_Strict, frozen=True, kw_only=True):
     """Configuration of memcached-exporter."""
 
-    servers: list[ServerEntry] | None = None
+    servers: list[ServerText] | None = None
     modules: dict[str, ModuleEntry] = {}
     metrics: MetricsEntry = MetricsEntry()
     discovery: DiscoveryEntry = DiscoveryEntry()

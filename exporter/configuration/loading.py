@@ -12,6 +12,7 @@ from exporter.configuration.yaml_text import Place, read, shown
 from exporter.errors import ConfigurationError
 
 _Entry = TypeVar("_Entry", bound=msgspec.Struct)
+_OF_WEB_FILES = {"tls_server_config", "http_server_config", "basic_auth_users", "rate_limit"}
 _STEP = r"([^.\[\]]+)|\[(\d+)\]"
 """One step of a key path: a name, or a number in brackets."""
 
@@ -72,18 +73,30 @@ def _explain(message: str, document: object, place: Place, shape: type) -> str:
     what, _, where = message.rpartition(" - at ")
     if not what:
         what, where = message, ""
+    of_key, where = where.startswith("`key` in "), where.removeprefix("`key` in ")
     key_path = _concrete(where.strip("`").removeprefix("$").lstrip("."), document)
     expected = _type_at(key_path, shape)
     if unknown := re.search(r"unknown field `(.*)`", what, re.DOTALL):
         known = [field.encode_name for field in getattr(_plain(expected), "fields", ())]
-        near = difflib.get_close_matches(unknown[1], known, 1)
-        remedy = f'did you mean "{near[0]}"?' if near else f"known keys: {', '.join(known)}"
-        return f"{place(_join(key_path, unknown[1]))}: unknown key {shown(unknown[1])}, {remedy}"
+        return _unknown_key(key_path, unknown[1], known, place)
+    if of_key and (bad := re.search(r"Invalid enum value '(.*)'", what, re.DOTALL)):
+        return _unknown_key(key_path, bad[1], list(_plain(expected).key_type.values), place)
     if missing := re.search(r"missing required field `(.*)`", what):
         return f'{place(key_path)}: key "{missing[1]}" is missing: add it'
     if "matching regex" in what and _value_at(document, key_path):
         what = f"{shown(_value_at(document, key_path))} does not fit"
     return f"{place(key_path)}: {what[0].lower()}{what[1:]}{_remedy(expected)}"
+
+
+def _unknown_key(key_path: str, key: str, known: list[str], place: Place) -> str:
+    near = difflib.get_close_matches(key, known, 1)
+    if key in _OF_WEB_FILES and not key_path:
+        remedy = "this is a web configuration file: name it by web.config_file"
+    elif near:
+        remedy = f'did you mean "{near[0]}"?'
+    else:
+        remedy = f"known keys: {', '.join(known)}"
+    return f"{place(_join(key_path, key))}: unknown key {shown(key)}, {remedy}"
 
 
 def _join(key_path: str, key: str) -> str:

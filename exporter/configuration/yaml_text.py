@@ -179,8 +179,15 @@ def _error(problem: str, node: yaml.Node) -> yaml.constructor.ConstructorError:
 def _explain(path: Path, error: yaml.YAMLError) -> str:
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark:
         mark = error.problem_mark
-        return f"{path}:{mark.line + 1}:{mark.column + 1}: not valid YAML: {error.problem}"
+        quotes = ": write an IPv6 address in quotes" if _has_address(mark) else ""
+        return f"{path}:{mark.line + 1}:{mark.column + 1}: not valid YAML: {error.problem}{quotes}"
     return f"{path}: not valid YAML: {' '.join(str(error).split())}"
+
+
+def _has_address(mark: yaml.Mark) -> bool:
+    """Return whether the mark stands behind an IPv6 address in brackets, which begins a list."""
+    before = (mark.buffer or "").rstrip("\0").splitlines()[mark.line : mark.line + 1]
+    return any(re.search(r"[ ,]\[[0-9a-fA-F.]*:[0-9a-fA-F:.]*\]", line) for line in before)
 
 
 def _line(root: yaml.Node | None, key_path: str) -> int | None:

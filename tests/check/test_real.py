@@ -283,6 +283,9 @@ def test_a_source_that_cannot_be_read(tmp_path: Path) -> None:
         ),
         (["a b"], 'ADDRESS: address "a b" has a character that no host name has'),
         (["--window=5"], '--window: "5" is no duration'),
+        (["--window=25h"], "--window: must be from 0s to 1h"),
+        (["--outptu=json"], "--outptu=json: did you mean --output?"),
+        (["--ignore=udp_on,swapping"], '"udp_on,swapping" is no finding: give each on its own'),
         (["--output=xml"], "--output: invalid choice: 'xml'"),
         (["--ignore=memory"], '--ignore: "memory" is no finding: did you mean memory_high?'),
         (["--config.file=/nowhere.yml"], "/nowhere.yml"),
@@ -295,6 +298,25 @@ def test_wrong_usage(arguments: list[str], text: str) -> None:
     assert found.out == ""
     assert len(found.err.splitlines()) == 1
     assert text in found.err
+
+
+@pytest.mark.parametrize("arguments", [["--window=5"], ["--config.file=/no|where.yml"], ["a b"]])
+@pytest.mark.parametrize("output", [["--output=nagios"], ["--output", "nagios"]])
+def test_wrong_usage_of_a_plugin(arguments: list[str], output: list[str]) -> None:
+    """Monitoring shows the first line of standard output, and nothing else."""
+    found = run(*arguments, *output)
+    assert (found.status, found.err) == (3, "")
+    assert found.out.startswith("MEMCACHED UNKNOWN - ")
+    assert len(found.out.splitlines()) == 1
+    assert "|" not in found.out
+
+
+def test_a_socket_that_is_not_there() -> None:
+    """The remedy is about sockets."""
+    found = run("/nowhere/memcached.sock", "--window=0s", "--output=json").json()["servers"][0]
+    assert found["reason"] == "refused"
+    assert "(-s)" in found["remedy"]
+    assert "(-p)" not in found["remedy"]
 
 
 def test_an_interrupt(memcached: Start) -> None:

@@ -17,6 +17,7 @@ LISTEN = 'write ":9150", "127.0.0.1:9150" or "[::1]:9150", in quotes'
 TEXT = "write text, in quotes if it looks like a number"
 MAP = "write a map of keys and values"
 
+SERVER = "write a map such as {address: cache1:11211}"
 SHAPES = {
     # unknown keys
     "server: []": '1: server: unknown key "server", did you mean "servers"?',
@@ -43,8 +44,8 @@ SHAPES = {
     "hello": f" expected `object`, got `str`: {MAP}",
     "servers: a:1": "1: servers: expected `array | null`, got `str`: write a list",
     "servers: {address: a}": "1: servers: expected `array | null`, got `object`: write a list",
-    "servers: [a]": f"1: servers[0]: expected `object`, got `str`: {MAP}",
-    "servers:\n- address: a\n-\n": f"3: servers[1]: expected `object`, got `null`: {MAP}",
+    "servers: [a]": f"1: servers[0]: expected `object`, got `str`: {SERVER}",
+    "servers:\n- address: a\n-\n": f"3: servers[1]: expected `object`, got `null`: {SERVER}",
     "servers:\n- address: [a]\n": f"2: servers[0].address: expected `str`, got `array`: {ADDRESS}",
     "servers: [{address: a, labels: [x]}]": (
         f"1: servers[0].labels: expected `object`, got `array`: {MAP}"
@@ -124,6 +125,20 @@ SHAPES = {
     "log: {format: JSON}": "1: log.format: invalid enum value 'JSON': write one of json, logfmt",
     "modules: {a: {top_clients: 101}}": "1: modules.a.top_clients: expected `int` <= 100",
     "modules: {a: {max_prefixes: 0}}": "1: modules.a.max_prefixes: expected `int` >= 1",
+    "host:\n  collectors: {sysctls: false}\n": (
+        '2: host.collectors.sysctls: unknown key "sysctls", did you mean "sysctl"?'
+    ),
+    'host: {collectors: {"x\\ny": false}}': (
+        '1: host.collectors.x\\ny: unknown key "x\\ny", known keys: cgroup, cpu, '
+    ),
+    "tls_server_config: {}": (
+        '1: tls_server_config: unknown key "tls_server_config", this is a web configuration file:'
+        " name it by web.config_file"
+    ),
+    "servers:\n- address: [::1]:11211\n": (
+        "2:13: not valid YAML: expected the node content, but found ':':"
+        " write an IPv6 address in quotes"
+    ),
     "metrics: {legacy_names: 1}": (
         "1: metrics.legacy_names: expected `bool`, got `int`: write true or false"
     ),

@@ -58,7 +58,7 @@ def fails(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
             ["--memcached.address=a"],
             "unrecognized arguments: --memcached.address=a (see memcached-exporter watch --help)",
         ),
-        (["--web.listen-address=:1"], "unrecognized arguments: --web.listen-address=:1 (see"),
+        (["--web.listen-address=:1"], "unrecognized arguments: --web.listen-address=:1"),
         (["--config.file=/nonexistent.yml"], "/nonexistent.yml: no such file or directory"),
     ],
 )

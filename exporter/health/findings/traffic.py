@@ -119,8 +119,8 @@ TRAFFIC = (
     Check(
         name="latency_high",
         judge=_latency,
-        why="So long waits every client besides the work of its own command: a worker, a CPU or"
-        " the network is overloaded.",
+        why="Every client waits that long, on top of the work of its own command: a worker, a CPU"
+        " or the network is overloaded.",
         remedy="Compare with `ping`; see the worker threads (top -H -p PID), the host's findings"
         " and commands for many keys at once.",
         leave="Across a long line, whose round trip is in it: set `latency.p99` for it.",
