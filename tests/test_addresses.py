@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from exporter.addresses import Address, ListenAddress, parse_address, parse_listen_address
 from exporter.errors import AddressError
 from tests.processes import Exporter
+from tests.web.clients import eventually
 
 GOOD = {
     "localhost": "localhost:11211",
@@ -198,7 +199,7 @@ def test_the_daemon_listens_in_several_places(
     """A repeated listen address opens each of them."""
     daemon = exporter("--web.listen-address=[::1]:0")
     assert daemon.request("/-/healthy").status == 200
-    assert daemon.log.count("event=listening") == 2
+    assert eventually(lambda: daemon.log.count("event=listening") == 2)
     assert "address=[::1]:" in daemon.log.replace('"', "")
 
 

@@ -17,6 +17,8 @@ Aggregate = tuple[str, Labels, int]
 OTHER = "other"
 _MOST_LISTENERS = 32
 _MOST_BUCKETS = 256
+_PATH_CUT = len("unix:") + 26
+"""memcached keeps 26 bytes of the path that it listens on, and may print what lies behind."""
 _IDLE = ((1, "<1s"), (10, "<10s"), (60, "<1m"), (600, "<10m"), (3600, "<1h"))
 _SIZE_BOUNDS = tuple(64 << step for step in range(15))
 """64 bytes to 1 MiB: multiples of the 32 bytes in which memcached counts, so they are exact."""
@@ -59,10 +61,12 @@ def connections(body: str, limits: Limits, unknown: set[str]) -> Iterator[Aggreg
     clients: Counter[str] = Counter()
     waiting: Counter[str] = Counter()
     listeners: set[str] = set()
-    for entry in _entries(body, "addr", _CONNECTION_KEYS, unknown):
+    entries = list(_entries(body, "addr", _CONNECTION_KEYS, unknown))
+    paths = {path for entry in entries if (path := entry.get("listen_addr", ""))[:5] == "unix:"}
+    for entry in entries:
         # UDP sockets take requests themselves: their address is the server's own.
         own = entry.get("state") == "conn_listening" or entry["addr"].startswith("udp")
-        listener = entry["addr"] if own else entry.get("listen_addr", "")
+        listener = _listening(entry["addr"], paths) if own else entry.get("listen_addr", "")
         if len(listeners) < _MOST_LISTENERS:
             listeners.add(listener)
         shown = listener if listener in listeners else OTHER
@@ -80,6 +84,14 @@ def connections(body: str, limits: Limits, unknown: set[str]) -> Iterator[Aggreg
         yield key, (), count
     if limits.top_clients:
         yield from _top(clients, limits.top_clients)
+
+
+def _listening(address: str, paths: set[str]) -> str:
+    """Return the address of a socket that listens; a long path as its clients have it."""
+    cut = address[:_PATH_CUT]
+    if not address.startswith("unix:") or len(address) < _PATH_CUT:
+        return address
+    return next((path for path in sorted(paths) if path.startswith(cut)), cut)
 
 
 def _top(clients: Counter[str], most: int) -> Iterator[Aggregate]:

@@ -209,7 +209,9 @@ def test_the_index_is_whole() -> None:
 
 def test_the_index_shows_a_good_configuration(tmp_path: Path) -> None:
     """What alerts/README.md shows for a configuration file is taken, and changes the rules."""
-    (text,) = re.findall(r"^```yaml\n(# exporter\.yml\n.*?)^```", INDEX, re.MULTILINE | re.DOTALL)
+    (text,) = re.findall(
+        r"^```yaml\n(# config/exporter\.yml\n.*?)^```", INDEX, re.MULTILINE | re.DOTALL
+    )
     file = tmp_path / "exporter.yml"
     file.write_text(text)
     configuration = build(*load(file))

@@ -75,6 +75,9 @@ def _read(path: Path) -> str:
 @contextlib.contextmanager
 def _made(directory: Path, *, unified: bool) -> Iterator[Cgroup]:
     directory.mkdir()
+    if not (directory / "cgroup.procs").exists():
+        directory.rmdir()
+        raise OSError(f"{directory.parent} is no cgroup")
     try:
         yield Cgroup(directory, unified=unified)
     finally:

@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.processes import Memcached, parse, sample
 from tests.resilience.support import Daemon, at_rest, count, servers_on, settle
 from tests.resilience.test_reload import LIFECYCLE, listing, reload
-from tests.web.clients import eventually
+from tests.web.clients import eventually, threads_at_rest
 
 Start = Callable[..., Memcached]
 Configured = Callable[..., Daemon]
@@ -119,9 +119,11 @@ def test_fifty_reloads_under_scrapes(
             assert set(ups.values()) == {1}
             pages.append(answer.status)
 
-    for _ in range(3):
-        running.samples()
-    threads, files = running.threads(), running.descriptors()
+    # More pages at once than later ones, so that all threads that these can want are there.
+    with ThreadPoolExecutor(16) as crowd:
+        for _ in range(8):
+            list(crowd.map(lambda _: running.samples(), range(64)))
+    threads, files = threads_at_rest(running), running.descriptors()
     with ThreadPoolExecutor(4) as clients:
         target = f"/scrape?target={servers[0].address}"
         tasks = [clients.submit(scrape, where) for where in ["/metrics"] * 3 + [target]]
@@ -141,8 +143,7 @@ def test_fifty_reloads_under_scrapes(
     reload(running)
     running.samples()
     assert "Traceback" not in running.log
-    # Each thread that scrapes stays for the next time; clients and probers leave nothing.
-    settle(running, threads + 9, files)
+    settle(running, threads, files)
     assert eventually(
         lambda: [count(server, "curr_connections") - 1 for server in servers] == alone
     )

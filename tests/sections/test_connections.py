@@ -48,6 +48,28 @@ def entry(
     return [*lines, f"STAT {number}:state {state}", f"STAT {number}:secs_since_last_cmd 0"]
 
 
+LONG = "unix:/run/memcached/sessions-of-the-shop.sock"
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        (LONG[:31] + "|\x7f", LONG),
+        (LONG[:31], LONG),
+        ("unix:/run/memcached/others-than-that.sock", "unix:/run/memcached/others-than"),
+        ("unix:/run/mc.sock", "unix:/run/mc.sock"),
+        ("tcp6:[2001:db8:1111:2222:3333::1]:11211", "tcp6:[2001:db8:1111:2222:3333::1]:11211"),
+    ],
+)
+def test_long_paths(told: str, shown: str) -> None:
+    """A socket that listens has one name, and none of the bytes that memcached prints behind it."""
+    lines = [*entry(26, addr=told, state="conn_listening"), *entry(27, addr="?", listen=LONG)]
+    assert family(samples({"conns": body(*lines)}), OPEN) == {
+        ("<1s", shown, "conn_listening"): 1,
+        ("<1s", LONG, "conn_read"): 1,
+    }
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_recordings_are_counted(path: Path) -> None:
     """Each connection of a recorded server stands in exactly one sum, the right one."""
