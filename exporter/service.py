@@ -100,7 +100,7 @@ class Service:
             self._host = Host(self.configuration.host)
         self._history.thresholds = self.configuration.thresholds
         self._history.ignored = self.configuration.ignored
-        self._history.follow(server.address.text for server in servers)
+        self._history.follow({server.address.text: server.module.name for server in servers})
         self._routes = self._new_routes(complete=complete)
         before.replaced(self._fleet)
         self._start_probers()

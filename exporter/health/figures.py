@@ -104,7 +104,8 @@ def levels(now: Snapshot) -> Levels:
 def capacity(now: Snapshot) -> float | None:
     """Return how many connections the server can take, None when it does not tell."""
     limit = now.value("memcached_max_connections")
-    return None if limit is None else limit - (now.value("memcached_reserved_fds") or 0.0)
+    reserved = now.value("memcached_reserved_fds") or 0.0
+    return None if limit is None else max(0.0, limit - reserved)
 
 
 def memory_used(now: Snapshot) -> float | None:

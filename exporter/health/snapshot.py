@@ -50,8 +50,9 @@ class Snapshot(msgspec.Struct, frozen=True):
 def increase(before: Snapshot | None, now: Snapshot, name: str) -> dict[Labels, float]:
     """Return how much the counters of a family have grown since a snapshot, None for their start.
 
-    A series that is new began at 0. Nothing is known of a family that was not read then, nor of a
-    series that fell.
+    A series that is new began at 0, except for slab classes: memcached leaves out those without
+    items, and has not forgotten what it counted when they come back. Nothing is known of a family
+    that was not read then, nor of a series that fell.
     """
     series = now.families.get(name, {})
     if before is None:
@@ -62,5 +63,6 @@ def increase(before: Snapshot | None, now: Snapshot, name: str) -> dict[Labels, 
     return {
         labels: growth
         for labels, value in series.items()
-        if (growth := value - earlier.get(labels, 0.0)) >= 0
+        if (labels in earlier or not any(name == "slab" for name, _ in labels))
+        and (growth := value - earlier.get(labels, 0.0)) >= 0
     }

@@ -3,14 +3,14 @@
 _SIZES = (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
 _TIMES = ((172_800, 86_400, "d"), (7_200, 3_600, "h"), (120, 60, "min"), (1, 1, "s"))
 """From how many seconds on a unit is used, its seconds, and its name."""
-_WHOLE = 100
+_WHOLE, _LEAST = 100, 0.001
 
 
 def amount(number: float) -> str:
-    """Return a number: ``1,234,567``, ``12.3`` or ``0.05``."""
-    return (
-        f"{number:,.0f}" if abs(number) >= _WHOLE or float(number).is_integer() else f"{number:.3g}"
-    )
+    """Return a number: ``1,234,567``, ``12.3``, ``0.05``, or ``<0.001``."""
+    if abs(number) >= _WHOLE or float(number).is_integer():
+        return f"{number:,.0f}"
+    return f"{number:.3g}" if abs(number) >= _LEAST else f"<{_LEAST}"
 
 
 def count(number: float, one: str, more: str = "") -> str:

@@ -8,7 +8,7 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 import structlog
@@ -47,7 +47,8 @@ class Point(msgspec.Struct, frozen=True, gc=False):
     memory_ratio: float | None = None
     ping_seconds: float | None = None
     gets: float | None = None
-    """These and what follows since the point before, a second; None after a gap or a restart."""
+    """These and what follows since the point before, a second; None after a restart, or when the
+    server was down then."""
     commands: float | None = None
     hit_ratio: float | None = None
     evictions: float | None = None
@@ -58,7 +59,7 @@ class Present(msgspec.Struct, frozen=True):
 
     levels: Levels
     rates: Rates | None = None
-    """Since the scrape before; None after a gap or a restart."""
+    """Since the scrape before; None after a restart, or when the server was down then."""
 
 
 def point(time: float, levels: Levels, rates: Rates | None) -> Point:
@@ -85,7 +86,9 @@ def point(time: float, levels: Levels, rates: Rates | None) -> Point:
 class _Track:
     """What is kept of one server."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: str) -> None:
+        self.module = module
+        """How it is read; what other modules find is something else."""
         self.points: deque[Point] = deque(maxlen=POINTS)
         self.present: Present | None = None
         """None while it does not answer."""
@@ -106,11 +109,19 @@ class History:
         self.ignored = ignored
         self._lock = threading.Lock()
         self._tracks: dict[str, _Track] = {}
+        self._host: tuple[float, Snapshot] | None = None
+        """The host, and when it was noted."""
 
-    def follow(self, addresses: Iterable[str]) -> None:
-        """Keep what is known of these servers, and forget all others."""
+    def follow(self, servers: Mapping[str, str]) -> None:
+        """Keep what is known of servers, by address and module, and forget all others."""
         with self._lock:
-            self._tracks = {address: self._tracks.get(address) or _Track() for address in addresses}
+            known = self._tracks
+            self._tracks = {
+                address: known[address]
+                if address in known and known[address].module == module
+                else _Track(module)
+                for address, module in servers.items()
+            }
 
     def note(
         self,
@@ -145,7 +156,7 @@ class History:
     def _note(
         self, outcomes: Iterable[Outcome], of_processes: Iterable[Portion], of_host: list[Portion]
     ) -> None:
-        host = host_snapshot(of_host) if of_host else None
+        host = self._recent(host_snapshot(of_host) if of_host else None)
         of_servers: dict[Labels, list[Portion]] = {}
         for portion in of_processes:
             of_servers.setdefault(portion.labels, []).append(portion)
@@ -155,7 +166,8 @@ class History:
             process = of_servers.get(outcome.subject.labels, [])
             with self._lock:
                 track = self._tracks.get(outcome.subject.server)
-                if track and now - track.noted >= LEAST_SECONDS:
+                own = track and track.module == outcome.module.name
+                if track and own and now - track.noted >= LEAST_SECONDS:
                     track.noted = now
                     snapshot = self._add(track, outcome, process)
                     judged = track.judged[0].taken if track.judged else -math.inf
@@ -165,7 +177,18 @@ class History:
         turns = max(_LEAST_TURNS, len(self._tracks) // _ROUNDS)
         for _, track, snapshot, own_host in sorted(due, key=lambda one: one[0])[:turns]:
             with self._lock:
-                self._judge(track, snapshot, own_host)
+                # Another scrape may have found it down in the meantime.
+                if track.present:
+                    self._judge(track, snapshot, own_host)
+
+    def _recent(self, host: Snapshot | None) -> Snapshot | None:
+        """Return the host now, or as another page found it lately: /scrape does not read it."""
+        now = time.monotonic()
+        with self._lock:
+            if host:
+                self._host = now, host
+            noted, known = self._host or (now, None)
+        return known if now - noted <= 2 * WINDOW_SECONDS else None
 
     def _add(self, track: _Track, outcome: Outcome, process: list[Portion]) -> Snapshot | None:
         """Add a point, and return what the server said if it answered."""

@@ -56,3 +56,11 @@ def test_growth() -> None:
     assert increase(before, now, "memcached_items_total") == {}
     assert increase(None, now, "memcached_items_total") == {(): 4.0}
     assert increase(before, now, "memcached_nothing") == {}
+
+
+def test_growth_of_slab_classes() -> None:
+    """A class that comes back has not forgotten what it counted before it was empty."""
+    one, two = (("slab", "1"),), (("slab", "2"),)
+    before = snapshot(slab_items_evicted_total={one: 5.0})
+    now = snapshot(slab_items_evicted_total={one: 7.0, two: 1e6})
+    assert increase(before, now, "memcached_slab_items_evicted_total") == {one: 2.0}

@@ -7,7 +7,16 @@ from exporter.health.words import amount, count, share, size, time, twice
 
 @pytest.mark.parametrize(
     ("number", "text"),
-    [(0, "0"), (0.05, "0.05"), (12.34, "12.3"), (7.0, "7"), (123.4, "123"), (1234567, "1,234,567")],
+    [
+        (0, "0"),
+        (0.05, "0.05"),
+        (0.001, "0.001"),
+        (1.2e-5, "<0.001"),
+        (12.34, "12.3"),
+        (7.0, "7"),
+        (123.4, "123"),
+        (1234567, "1,234,567"),
+    ],
 )
 def test_amounts(number: float, text: str) -> None:
     """Three digits tell enough, and whole numbers are whole."""

@@ -37,6 +37,12 @@ class Clock:
         return 1.7e9 + self.now
 
 
+_CPU = next(section for section in HOST_SECTIONS if section.name == "cpu")
+_PROCESS = next(section for section in PROCESS_SECTIONS if section.name == "process")
+OF_HOST = [Portion(Collector(_CPU, list).gather())]
+OF_PROCESS = [Portion(Collector(_PROCESS, lambda: [("fd", (), 31.0)]).gather(), LABELS)]
+
+
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Set the time by hand."""
@@ -49,7 +55,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def history() -> History:
     """A history that follows one server."""
     history = History(Thresholds(), frozenset())
-    history.follow([ADDRESS])
+    history.follow({ADDRESS: "default"})
     return history
 
 
@@ -133,7 +139,7 @@ def test_other_servers_are_not_kept(clock: Clock, history: History) -> None:
     history.note([answered(clock, address="10.0.0.1:11211")], [])
     assert history.points("10.0.0.1:11211") == ()
     history.note([answered(clock)], [])
-    history.follow(["10.0.0.1:11211"])
+    history.follow({"10.0.0.1:11211": "default"})
     assert history.points(ADDRESS) == ()
     history.note([answered(clock, address="10.0.0.1:11211")], [])
     assert len(history.points("10.0.0.1:11211")) == 1
@@ -142,7 +148,7 @@ def test_other_servers_are_not_kept(clock: Clock, history: History) -> None:
 def test_a_reload_keeps_what_is_known(clock: Clock, history: History) -> None:
     """Servers that stay keep their points."""
     history.note([answered(clock)], [])
-    history.follow(["10.0.0.1:11211", ADDRESS])
+    history.follow({"10.0.0.1:11211": "default", ADDRESS: "default"})
     assert len(history.points(ADDRESS)) == 1
 
 
@@ -196,7 +202,7 @@ def test_a_large_fleet_is_judged_in_turns(clock: Clock) -> None:
     """At most a tenth at a time, none twice before all others, and all within a few scrapes."""
     addresses = [f"10.0.0.{number}:11211" for number in range(250)]
     history = History(Thresholds(), frozenset())
-    history.follow(addresses)
+    history.follow(dict.fromkeys(addresses, "default"))
     judged = []
     for _ in range(11):
         told = {"curr_connections": 850, "max_connections": 1000}
@@ -221,15 +227,45 @@ def test_only_servers_on_this_host_are_judged_with_it(
     monkeypatch.setattr(
         module, "CHECKS", (Check(name="x", judge=judge, why="", remedy="", leave=""),)
     )
-    cpu = next(section for section in HOST_SECTIONS if section.name == "cpu")
-    process = next(section for section in PROCESS_SECTIONS if section.name == "process")
-    of_host = [Portion(Collector(cpu, list).gather())]
-    of_process = [Portion(Collector(process, lambda: [("fd", (), 31.0)]).gather(), LABELS)]
-    history.note([answered(clock)], [], of_host)
+    history.note([answered(clock)], [], OF_HOST)
     clock.now += WINDOW_SECONDS
-    history.note([answered(clock)], of_process, of_host)
+    history.note([answered(clock)], OF_PROCESS, OF_HOST)
     assert hosts == [False, True]
     assert files == [None, 31.0]
+
+
+def test_the_host_of_another_page(
+    clock: Clock, history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``/scrape`` does not read the host: what another page found counts, unless it is old."""
+    hosts: list[bool] = []
+
+    def judge(view: View) -> Seen | None:
+        hosts.append(view.host is not None)
+        return None
+
+    monkeypatch.setattr(
+        module, "CHECKS", (Check(name="x", judge=judge, why="", remedy="", leave=""),)
+    )
+    history.note([answered(clock)], OF_PROCESS)
+    history.note([], [], OF_HOST)
+    for _ in range(3):
+        clock.now += WINDOW_SECONDS
+        history.note([answered(clock)], OF_PROCESS)
+    assert hosts == [False, True, True, False]
+
+
+def test_another_module_is_another_matter(clock: Clock, history: History) -> None:
+    """What it finds, or fails at, says nothing about the server as it is configured."""
+    history.note([answered(clock, curr_connections=9, max_connections=10)], [])
+    known = history.points(ADDRESS), history.findings(ADDRESS), history.present(ADDRESS)
+    clock.now += WINDOW_SECONDS
+    other = msgspec.structs.replace(HOW, name="other")
+    for outcome in (failed(), answered(clock)):
+        history.note([msgspec.structs.replace(outcome, module=other)], [])
+    assert (history.points(ADDRESS), history.findings(ADDRESS), history.present(ADDRESS)) == known
+    history.follow({ADDRESS: "other"})
+    assert history.points(ADDRESS) == ()
 
 
 def test_a_fault_in_the_history_costs_no_page(clock: Clock, history: History) -> None:
