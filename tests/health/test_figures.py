@@ -55,6 +55,12 @@ def test_capacity_without_reserved_descriptors() -> None:
     assert capacity(snapshot(reserved_fds=5.0)) is None
 
 
+def test_a_limit_that_leaves_nothing() -> None:
+    """A limit below what the server keeps for itself is none for clients, and no ratio."""
+    found = levels(snapshot(current_connections=2.0, max_connections=10.0, reserved_fds=20.0))
+    assert (found.connections_limit, found.connections_ratio) == (0.0, None)
+
+
 def test_a_limit_of_zero_gives_no_ratio() -> None:
     """`-m 0` means no limit."""
     found = levels(snapshot(current_bytes=300.0, limit_bytes=0.0))
