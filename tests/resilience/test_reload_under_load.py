@@ -18,6 +18,17 @@ Configured = Callable[..., Daemon]
 PROBED = "modules: {probed: {timeout: 300ms, probe: {interval: 20ms}}}\n"
 
 
+def warmed_up(running: Daemon) -> int:
+    """Return the threads of a daemon that has started all that scrapes can want.
+
+    For that it has more pages at once than later; each thread that scrapes stays.
+    """
+    with ThreadPoolExecutor(16) as crowd:
+        for _ in range(8):
+            list(crowd.map(lambda _: running.samples(), range(64)))
+    return threads_at_rest(running)
+
+
 def test_a_removed_server_that_hangs(
     memcached: Start, configured: Configured, shared: Path
 ) -> None:
@@ -52,9 +63,7 @@ def test_probers_start_and_stop(memcached: Start, configured: Configured, shared
     kept, other = memcached(), memcached()
     alone = at_rest(other)
     running = configured(listing(kept, other), LIFECYCLE)
-    for _ in range(5):
-        running.samples()
-    threads = running.threads()
+    threads = warmed_up(running)
     plain, probed = listing(kept), listing(other, more=", module: probed")
     probes = sample(
         "memcached_probe_duration_seconds_count", server=other.address, operation="noop"
@@ -119,11 +128,7 @@ def test_fifty_reloads_under_scrapes(
             assert set(ups.values()) == {1}
             pages.append(answer.status)
 
-    # More pages at once than later ones, so that all threads that these can want are there.
-    with ThreadPoolExecutor(16) as crowd:
-        for _ in range(8):
-            list(crowd.map(lambda _: running.samples(), range(64)))
-    threads, files = threads_at_rest(running), running.descriptors()
+    threads, files = warmed_up(running), running.descriptors()
     with ThreadPoolExecutor(4) as clients:
         target = f"/scrape?target={servers[0].address}"
         tasks = [clients.submit(scrape, where) for where in ["/metrics"] * 3 + [target]]
