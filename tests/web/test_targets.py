@@ -112,13 +112,14 @@ def test_hung_targets_do_not_delay_others(
 ) -> None:
     """While many targets hang, one that answers is read at once."""
     server = memcached()
-    fleet = make(scrape={"allow": ["127.0.0.0/8"]})
+    slow = {"default": {"timeout": "3s"}}
+    fleet = make(scrape={"allow": ["127.0.0.0/8"]}, modules=slow)
     with ThreadPoolExecutor(20) as pool:
         waiting = [pool.submit(fleet.read_target, address, 5) for address in hung(20)]
         time.sleep(0.1)
         began = time.monotonic()
         assert fleet.read_target(server.address, 5).error is None
-        assert time.monotonic() - began < 0.5
+        assert time.monotonic() - began < 2
         assert {job.result().error.reason for job in waiting} == {Reason.TIMEOUT}  # type: ignore[union-attr]
 
 
