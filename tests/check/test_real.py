@@ -18,8 +18,11 @@ import pytest
 
 from tests.check.runs import ROOT, run
 from tests.processes import Memcached, free_port
+from tests.watch.support import SlowLink
 
 Start = Callable[..., Memcached]
+ALONE = ("--output=json", "--no-collector.host")
+"""Without the host, which has other tests to run: a worker that waits for a CPU would be found."""
 
 
 @contextlib.contextmanager
@@ -107,25 +110,101 @@ def test_connections(memcached: Start, count: int, severity: str, status: int) -
     assert found.status == status
 
 
-def test_evictions(memcached: Start) -> None:
-    """A server that is too small for what it gets: full, evicting, and by how much."""
-    server = memcached("-m", "2", "-t", "1")
-    client = server.client()
-    for number in range(3000):
-        client.set(f"first{number}", b"x" * 1000)
-    client.close()
-    before = int(server.stats()["evictions"])
-    assert before > 0
-    requests = [b"set %d 0 0 1000\r\n%s\r\n" % (number, b"x" * 1000) for number in range(3000)]
-    with load(server, *requests[:200], *requests[200:400]):
-        found = run(server.address, "--window=2s", "--output=json")
-    assert found.status == 1
-    names = found.names()
-    assert names.keys() & {"evicting_used_items", "memory_high"}
+def configured(tmp_path: Path, thresholds: str) -> str:
+    """Return the flag for a configuration with these thresholds."""
+    config = tmp_path / "exporter.yml"
+    config.write_text(f"thresholds: {{{thresholds}}}\n")
+    return f"--config.file={config}"
+
+
+def fill(server: Memcached, evicted: int) -> None:
+    """Store until so many items were evicted; they fit their chunks well."""
+    with contextlib.closing(server.client()) as client:
+        for number in itertools.count():
+            client.set(f"first{number}", b"x" * 1100)
+            if number % 100 == 0 and int(server.stats()["evictions"]) >= evicted:
+                return
+
+
+@contextlib.contextmanager
+def newcomers(server: Memcached) -> Iterator[None]:
+    """Store one new item after another, as long as the context lasts."""
+    ended = threading.Event()
+
+    def store() -> None:
+        with contextlib.closing(server.client()) as client:
+            for number in itertools.count():
+                if ended.is_set():
+                    return
+                client.set(f"new{number}", b"x" * 1100, noreply=False)
+
+    thread = threading.Thread(target=store)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def test_memory(memcached: Start, tmp_path: Path) -> None:
+    """A full server, without evictions now, is told by its ratio alone."""
+    server = memcached("-m", "8", "-t", "1")
+    fill(server, 1)
+    found = run(server.address, "--window=1s", *ALONE)
+    stats = server.stats()
+    used = int(stats["bytes"]) / int(stats["limit_maxbytes"])
+    assert found.json()["servers"][0]["levels"]["memory_ratio"] == used > 0.85
+    assert (found.status, found.names()["memory_high"]) == (1, "warning")
+    higher = configured(tmp_path, "memory: 0.999")
+    above = run(server.address, "--window=1s", *ALONE, higher)
+    assert (above.status, above.names().get("memory_high")) == (0, None)
+
+
+def test_evictions(memcached: Start, tmp_path: Path) -> None:
+    """A server that throws out an item for each new one: how many, and for how many stores."""
+    server = memcached("-m", "8", "-t", "1")
+    fill(server, 100)
+    higher = configured(tmp_path, "evictions: {per_hour: 1000000000, floor: 1000000}")
+    with newcomers(server):
+        found = run(server.address, "--window=2s", *ALONE)
+        above = run(server.address, "--window=1s", *ALONE, higher)
     (one,) = found.json()["servers"]
-    assert one["levels"]["memory_ratio"] == pytest.approx(
-        int(server.stats()["bytes"]) / int(server.stats()["limit_maxbytes"]), rel=0.05
-    )
+    assert one["rates"]["evicted_per_set"] == pytest.approx(1, abs=0.05)
+    assert 10_000 / 3600 < one["rates"]["evictions"] <= int(server.stats()["evictions"]) / 2
+    names = found.names()
+    assert (names["evictions_many"], names["evictions_per_set_high"]) == ("warning", "warning")
+    # Nobody has read what goes.
+    assert names["evicting_used_items"] == "warning"
+    assert found.status == 1
+    assert above.names().keys().isdisjoint({"evictions_many", "evictions_per_set_high"})
+
+
+@pytest.mark.parametrize(
+    ("seconds", "thresholds", "severity", "status"),
+    [
+        (0.006, "latency: {mean: 1}", "warning", 1),
+        (0.012, "latency: {p99: 1}", "critical", 2),
+        (0.012, "latency: {p99: 1, mean: 1}", None, 0),
+    ],
+)
+def test_latency(  # noqa: PLR0913, PLR0917
+    memcached: Start,
+    tmp_path: Path,
+    seconds: float,
+    thresholds: str,
+    severity: str | None,
+    status: int,
+) -> None:
+    """Round trips of over 5 ms in the slowest of a hundred, and of over 10 ms in the middle."""
+    server = memcached("-t", "1")
+    with SlowLink(server.port, seconds) as address:
+        limits = configured(tmp_path, thresholds)
+        found = run(address, "--window=2s", *ALONE, limits)
+    pings = found.json()["servers"][0]["pings"]
+    assert pings["count"] >= 20
+    assert seconds < pings["p50"] <= pings["p99"]
+    assert (found.names().get("latency_high"), found.status) == (severity, status)
 
 
 def test_a_low_hit_rate(memcached: Start, tmp_path: Path) -> None:

@@ -92,6 +92,24 @@ def test_runbooks_are_links_where_they_have_a_site(runbooks: str, leads: str | N
     assert (f"Runbook {runbooks}/MemcachedDown.md" in told.text) == (leads is None)
 
 
+@pytest.mark.parametrize(
+    ("runbooks", "leads"),
+    [
+        (
+            "https://git.example/exporter/blob/main/alerts/runbooks",
+            "https://git.example/exporter/blob/main/docs",
+        ),
+        ("https://wiki.example/memcached", None),
+        ("alerts/runbooks", None),
+        ("javascript:alert(1)/alerts/runbooks", None),
+    ],
+)
+def test_documents_are_linked_where_the_source_is(runbooks: str, leads: str | None) -> None:
+    """They are beside the runbooks; of another site nobody knows where it has them."""
+    at = msgspec.structs.replace(context(), runbooks=runbooks)
+    assert Page(status_page(request(), [up()], at)).links.get("Documents") == leads
+
+
 def test_what_is_ignored_is_told() -> None:
     """Nobody wonders at 3 a.m. why there is no word of it, even if nothing else is found."""
     for rows in ([up()], [up(found=(finding(),))]):

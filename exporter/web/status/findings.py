@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from exporter.health.findings.shape import Finding, Severity
 from exporter.web.status.columns import server_link
 from exporter.web.status.markup import NOTHING, Html, fill, join, link, prose
-from exporter.web.status.rows import Context, Row
+from exporter.web.status.rows import SITES, Context, Row
 
 MOST_SERVERS = 10
 """That are named at a finding; with more of them, the others are a link."""
@@ -84,6 +84,6 @@ def _runbook(finding: Finding, context: Context) -> Html:
     if not finding.runbook:
         return NOTHING
     place = f"{context.runbooks}/{finding.runbook}.md"
-    is_url = place.startswith(("https://", "http://"))
-    runbook = link(place, finding.runbook) if is_url else fill("<code>{place}</code>", place=place)
+    on_site = place.startswith(SITES)
+    runbook = link(place, finding.runbook) if on_site else fill("<code>{place}</code>", place=place)
     return fill(_RUNBOOK, runbook=runbook)

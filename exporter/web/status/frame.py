@@ -6,7 +6,7 @@ from pathlib import Path
 
 from exporter import __version__
 from exporter.web.messages import Response
-from exporter.web.status.markup import Html, fill
+from exporter.web.status.markup import NOTHING, Html, fill, link
 from exporter.web.status.rows import Context
 
 _STYLE = Path(__file__).with_name("style.css").read_text()
@@ -39,6 +39,7 @@ _FRAME = """<!DOCTYPE html>
 <li><a href="{sd}">Service discovery</a></li>
 <li><a href="{healthy}">Healthy</a></li>
 <li><a href="{ready}">Ready</a></li>
+{documents}
 </ul></nav>
 </header>
 <main>
@@ -53,12 +54,15 @@ directories <code>docs</code> and <code>alerts/runbooks</code> of the exporter's
 </body>
 </html>
 """
+_DOCUMENTS = "<li>{link}</li>"
 
 
 def framed(heading: str, title: str, content: Html, context: Context) -> Response:
     """Return a page as a response that lets a browser load and run nothing else."""
+    documents = context.documents
     page = fill(
         _FRAME,
+        documents=fill(_DOCUMENTS, link=link(documents, "Documents")) if documents else NOTHING,
         title=title,
         heading=heading,
         style=Html(_STYLE),

@@ -15,6 +15,9 @@ SERVER_PATH = "/server"
 """Of the page of one server, which the parameter ``target`` names."""
 STALE_SECONDS = 300.0
 """Without a scrape, after which what is shown is old: Prometheus takes the same time."""
+SITES = ("https://", "http://")
+"""What a link to another site begins with; nothing else becomes one."""
+_RUNBOOKS = "/alerts/runbooks"
 UNKNOWN = Point(0.0, up=False)
 
 
@@ -29,6 +32,13 @@ class Context(msgspec.Struct, frozen=True):
     """The findings that are not shown."""
     now: float
     """Unix time in seconds."""
+
+    @property
+    def documents(self) -> str:
+        """Where docs/ can be read: beside the runbooks, if these are on a site with the source."""
+        source = self.runbooks.removesuffix(_RUNBOOKS)
+        on_site = source.startswith(SITES) and source != self.runbooks
+        return f"{source}/docs" if on_site else ""
 
     def path(self, path: str) -> str:
         """Return where a browser finds one of the exporter's paths."""
