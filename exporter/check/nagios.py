@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from exporter.check.report import Report, ServerReport
 from exporter.check.text import visible
+from exporter.health.findings.shape import Severity
 from exporter.health.thresholds import Thresholds
 from exporter.health.words import count
 
@@ -39,13 +40,17 @@ def _summary(report: Report) -> str:
 def _told(server: ServerReport) -> str:
     if server.levels is None:
         return f"down, {server.reason}: {server.detail}"
-    worst = server.findings[0]
+    worst = next((one for one in server.findings if one.severity != Severity.INFO), None)
+    if worst is None:
+        return f"at the first look it was down, {server.missed}"
     return f"{worst.name}: {worst.seen}"
 
 
 def _details(server: ServerReport) -> Iterator[str]:
     if server.levels is None:
         yield _clean(f"{server.server}: CRITICAL down, {server.reason}: {server.detail}")
+    if server.missed:
+        yield _clean(f"{server.server}: WARNING at the first look it was down, {server.missed}")
     for one in server.findings:
         yield _clean(f"{server.server}: {one.severity.upper()} {one.name}: {one.seen} {one.remedy}")
 

@@ -69,6 +69,8 @@ class ServerReport(msgspec.Struct, frozen=True, kw_only=True):
     detail: str
     remedy: str
     """What to do when it cannot be read."""
+    missed: str
+    """Why it could not be read at the first look, when it could at the second; empty else."""
     local: bool
     """Whether it runs on this host, so that its process and the host were looked at."""
     restarted: bool
@@ -155,13 +157,15 @@ def _judge(  # noqa: PLR0913, PLR0917
         pings=pings,
     )
     found = told(findings(CHECKS, view), configuration.ignored)
+    missed = _why(earlier.state) if earlier and before is None else ""
     since = rates(before, now) if before else None
     return ServerReport(
         server=state.address,
-        status=_status(found),
+        status=_status(found, missed=bool(missed)),
         reason="",
         detail="",
         remedy="",
+        missed=missed,
         local=sight.local,
         restarted=before is not None and since is None,
         levels=levels(now),
@@ -173,11 +177,15 @@ def _judge(  # noqa: PLR0913, PLR0917
     )
 
 
-def _status(found: tuple[Finding, ...]) -> Status:
+def _status(found: tuple[Finding, ...], *, missed: bool) -> Status:
     severities = {finding.severity for finding in found}
     if Severity.CRITICAL in severities:
         return Status.CRITICAL
-    return Status.WARNING if Severity.WARNING in severities else Status.OK
+    return Status.WARNING if missed or Severity.WARNING in severities else Status.OK
+
+
+def _why(state: State) -> str:
+    return f"{state.reason}: {state.detail}"
 
 
 def _remedy(state: State) -> str:
@@ -194,6 +202,7 @@ def _down(sight: Sight) -> ServerReport:
         reason=state.reason,
         detail=state.detail,
         remedy=_remedy(state),
+        missed="",
         local=False,
         restarted=False,
         levels=None,

@@ -44,6 +44,8 @@ def _server(server: ServerReport, window: float, runbooks: str) -> Iterator[str]
         return
     uptime = "" if levels.uptime is None else f", up {time(levels.uptime)}"
     yield f"{server.server}  {server.status.upper()}  memcached {levels.version}{uptime}"
+    if server.missed:
+        yield from _wrapped("WARNING", f"At the first look it was down: {server.missed}")
     if server.restarted:
         yield "  It was started anew, or its counters were reset, during the check."
     heads = (f"last {time(window)}" if server.rates else "now", "since start")

@@ -54,6 +54,7 @@ WELL = ServerReport(
     reason="",
     detail="",
     remedy="",
+    missed="",
     local=False,
     restarted=False,
     levels=Levels(

@@ -13,6 +13,7 @@ from exporter.check.nagios import nagios
 from exporter.check.report import Report, Status
 from exporter.check.text import text, visible
 from exporter.health.figures import Levels
+from exporter.health.findings.shape import Severity
 from tests.check.runs import DOWN, FULL, TROUBLED, WELL, changed, whole
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "check"
@@ -74,6 +75,21 @@ def test_a_restart_is_told() -> None:
     shown = text(whole(changed(restarted=True, rates=None)), "")
     assert "It was started anew, or its counters were reset, during the check." in shown
     assert re.search(r"^  hit rate +- +90 %$", shown, re.MULTILINE)
+
+
+def test_a_server_that_was_down_before() -> None:
+    """A warning, in words, also when nothing else is found; worse findings have the first line."""
+    back = changed(status=Status.WARNING, missed="refused: connection refused", rates=None)
+    assert "  WARNING   At the first look it was down: refused: connection refused" in text(
+        whole(back), ""
+    )
+    told = "at the first look it was down, refused: connection refused"
+    first, second = nagios(whole(back)).splitlines()
+    assert first.startswith(f"MEMCACHED WARNING - cache1:11211: {told} |")
+    assert second == f"cache1:11211: WARNING {told}"
+    refusing = msgspec.structs.replace(FULL, severity=Severity.CRITICAL)
+    worse = msgspec.structs.replace(back, status=Status.CRITICAL, findings=(refusing,))
+    assert nagios(whole(worse)).startswith("MEMCACHED CRITICAL - cache1:11211: memory_high: ")
 
 
 def test_texts_of_servers_are_harmless() -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.check.runs import ROOT, run
+from tests.check.runs import ROOT, Run, run
 from tests.processes import Memcached, free_port
 from tests.watch.support import SlowLink
 
@@ -292,16 +292,35 @@ def test_a_restart_in_the_window(memcached: Start) -> None:
     client.close()
     before = int(server.stats()["total_connections"])
     process = subprocess.Popen(
-        [*(sys.executable, "-m", "exporter", "check", server.address, "--window=3s")],
+        [*(sys.executable, "-m", "exporter", "check", server.address, "--window=5s")],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         text=True,
     )
     looked_at(server, before)
+    time.sleep(1)  # the longest time for a look
     server.restart()
     out, _ = process.communicate(timeout=30)
     assert "It was started anew, or its counters were reset, during the check." in out
     assert "-" in next(line for line in out.splitlines() if line.startswith("  commands"))
+
+
+def test_a_server_that_comes_back_in_the_window(memcached: Start) -> None:
+    """It is well now, and was down a moment ago: that is no OK, and the reason is told."""
+    port = free_port()
+    ran: list[Run] = []
+    thread = threading.Thread(
+        target=lambda: ran.append(run(f"127.0.0.1:{port}", "--window=6s", *ALONE))
+    )
+    thread.start()
+    time.sleep(3)  # it needs less to start and look
+    memcached("-t", "1", port=port)
+    thread.join()
+    (one,) = ran[0].json()["servers"]
+    assert (ran[0].status, one["status"]) == (1, "warning")
+    assert one["missed"] == "refused: connection refused"
+    assert (one["reason"], one["restarted"], one["rates"]) == ("", False, None)
+    assert one["levels"]["version"]
 
 
 def test_sockets_and_ipv6(memcached: Start) -> None:
