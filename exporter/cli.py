@@ -38,6 +38,7 @@ from exporter.flags import (
 )
 from exporter.health.rules.all_rules import FILES
 from exporter.health.rules.render import Links, check_selector, operator_resource, rule_file
+from exporter.health.words import visible
 from exporter.logs import configure
 from exporter.observation.chosen import chosen
 from exporter.watch.command import add_flags as add_watch_flags
@@ -79,8 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _fail(message: str, status: int) -> int:
-    line = message if message.isprintable() else message.encode("unicode_escape").decode()
-    print(f"{PROGRAM}: {line}", file=sys.stderr)
+    print(f"{PROGRAM}: {visible(message)}", file=sys.stderr)
     return status
 
 

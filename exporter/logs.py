@@ -7,6 +7,7 @@ import sys
 import structlog
 
 from exporter.configuration import Log
+from exporter.health.words import visible
 
 _LEVELS = {
     "debug": logging.DEBUG,
@@ -54,8 +55,5 @@ def _printable(
 ) -> structlog.typing.EventDict:
     """Keep each event on one line: a server's text may hold anything."""
     return {
-        key: value
-        if not isinstance(value, str) or value.isprintable()
-        else value.encode("unicode_escape", "backslashreplace").decode("ascii")
-        for key, value in event.items()
+        key: visible(value) if isinstance(value, str) else value for key, value in event.items()
     }

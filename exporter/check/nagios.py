@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 
 from exporter.check.report import Report, ServerReport
-from exporter.check.text import visible
 from exporter.health.findings.shape import Severity
 from exporter.health.thresholds import Thresholds
-from exporter.health.words import count
+from exporter.health.words import count, visible
 
 
 def nagios(report: Report) -> str:

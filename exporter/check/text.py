@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from exporter.check.report import Report, ServerReport
 from exporter.health.figures import Levels, Rates
 from exporter.health.findings.shape import Finding
-from exporter.health.words import amount, share, size, time
+from exporter.health.words import amount, share, size, time, visible
 
 _WIDTH = 79
 _NAME = 18
@@ -27,13 +27,6 @@ def text(report: Report, runbooks: str) -> str:
     ignored = f"; ignored: {', '.join(report.ignored)}" if report.ignored else ""
     lines.append(f"{report.status.upper()}: servers: {', '.join(counts)}{ignored}")
     return "\n".join(map(visible, lines)) + "\n"
-
-
-def visible(line: str) -> str:
-    """Return a line without characters that a terminal would obey."""
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode() for char in line
-    )
 
 
 def _server(server: ServerReport, window: float, runbooks: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Numbers and texts as people read them."""
 
 _SIZES = (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
 _TIMES = ((172_800, 86_400, "d"), (7_200, 3_600, "h"), (120, 60, "min"), (1, 1, "s"))
@@ -44,3 +44,10 @@ def time(seconds: float) -> str:
         if seconds >= least:
             return f"{amount(seconds / unit)} {name}"
     return f"{amount(1000 * seconds)} ms"
+
+
+def visible(line: str) -> str:
+    """Return a line without characters that a terminal would obey."""
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in line
+    )

@@ -9,6 +9,7 @@ import msgspec
 from exporter.health.figures import levels, rates, restarted, was_reset
 from exporter.health.findings.view import Pings
 from exporter.health.snapshot import Snapshot
+from exporter.health.words import visible
 from exporter.observation.observer import Look, Sight
 from exporter.watch.columns import Figures, Measured, figures
 
@@ -88,15 +89,10 @@ class Rows:
             server=address,
             up=track.up,
             reason="" if track.up else sight.state.reason,
-            detail="" if track.up else _printable(sight.state.detail),
+            detail="" if track.up else visible(sight.state.detail),
             event=event,
             figures=figures(measured),
         )
-
-
-def _printable(text: str) -> str:
-    """Return a text on one line, whatever a server has put into it."""
-    return text if text.isprintable() else text.encode("unicode_escape").decode()
 
 
 def _event(track: _Track, now: Snapshot | None) -> Event:

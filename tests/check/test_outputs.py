@@ -11,7 +11,7 @@ import pytest
 
 from exporter.check.nagios import nagios
 from exporter.check.report import Report, Status
-from exporter.check.text import text, visible
+from exporter.check.text import text
 from exporter.health.figures import Levels
 from exporter.health.findings.shape import Severity
 from tests.check.runs import DOWN, FULL, TROUBLED, WELL, changed, whole
@@ -105,7 +105,6 @@ def test_texts_of_servers_are_harmless() -> None:
     line = nagios(whole(changed(status=Status.WARNING, findings=(odd,)))).splitlines()[0]
     assert line.startswith("MEMCACHED WARNING - cache1:11211: memory_high: a / 'b'=2 \\x1b[0m (b)")
     assert line.count("|") == 1
-    assert visible("ü\u202e") == "ü\\u202e"
 
 
 def test_performance_data() -> None:

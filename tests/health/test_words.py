@@ -2,7 +2,7 @@
 
 import pytest
 
-from exporter.health.words import amount, count, share, size, time, twice
+from exporter.health.words import amount, count, share, size, time, twice, visible
 
 
 @pytest.mark.parametrize(
@@ -66,3 +66,8 @@ def test_counts() -> None:
 def test_twice() -> None:
     """What is not known is left to the reader."""
     assert (twice(512.0), twice(None), twice(0.0)) == ("1024", "N", "N")
+
+
+def test_texts_that_a_terminal_would_obey() -> None:
+    """What is not printable is told by its number; all else stays as it is."""
+    assert visible("ü\u202e a\nb\x1b[2J\udcff") == "ü\\u202e a\\nb\\x1b[2J\\udcff"
